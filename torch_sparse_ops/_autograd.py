@@ -1,0 +1,93 @@
+"""How an operator of this package becomes differentiable: the only file that touches torch's private names.
+
+``torch.library.register_autograd`` serves backward only: its operators fail under ``torch.func.grad`` and silently lose
+their tangents in forward mode. Instead, the kernel registered here at the Autograd dispatch key applies a
+single-level autograd function (the block from which functorch builds its own ``torch.autograd.Function`` support), whose
+forward calls the operator again below autograd. Under a functorch transform the dispatcher peels one level a visit, so
+one level is what is needed; functorch only asks that it be announced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch._functorch.utils import enable_single_level_autograd_function
+from torch.autograd import forward_ad
+from torch.autograd.function import _SingleLevelFunction
+
+_below_autograd = torch._C._AutoDispatchBelowAutograd
+_in_functorch = torch._C._are_functorch_transforms_active
+
+LIBRARY = torch.library.Library("torch_sparse_ops", "FRAGMENT")
+
+
+def make_differentiable(
+    op: torch._ops.OpOverload,
+    argument: int,
+    *,
+    save: Callable[..., None],
+    backward: Callable[..., Any],
+    jvp: Callable[..., Any],
+) -> None:
+    """Registers the derivatives of ``op``, which is linear in the argument at position ``argument``.
+
+    That argument is a tensor or a list of tensors. ``save(ctx, outputs, *arguments)`` keeps what the others need;
+    ``backward(ctx, *cotangents)`` returns the argument's cotangent, ``jvp(ctx, tangent)`` the outputs' tangents (None
+    for those that are not differentiable), with None among a list's tangents where there is none. Each must call
+    differentiable operators only, so that derivatives of every order follow.
+    """
+    schema = op._schema.arguments
+    positional = sum(not a.kwarg_only for a in schema)
+    keywords = tuple(a.name for a in schema[positional:])
+    defaults = tuple(a.default_value for a in schema)
+
+    def call(arguments: Sequence[Any]) -> Any:
+        return op(*arguments[:positional], **dict(zip(keywords, arguments[positional:])))
+
+    class Node(_SingleLevelFunction):
+        # Tensors inside lists are invisible to apply: the differentiable ones are its last arguments, one by one.
+        @staticmethod
+        def forward(ctx: Any, arguments: list[Any], is_list: bool, *tensors: torch.Tensor) -> Any:
+            arguments[argument] = list(tensors) if is_list else tensors[0]
+            ctx.is_list = is_list
+            if _in_functorch():  # forward runs in no-grad mode, which must not leak into the outer transforms
+                with torch.enable_grad(), forward_ad._set_fwd_grad_enabled(True), _below_autograd():
+                    outputs = call(arguments)
+            else:
+                with _below_autograd():
+                    outputs = call(arguments)
+            save(ctx, outputs, *arguments)
+            return outputs
+
+        @staticmethod
+        def backward(ctx: Any, *cotangents: torch.Tensor) -> Any:
+            result = backward(ctx, *cotangents)
+            return (None, None, *result) if ctx.is_list else (None, None, result)
+
+        @staticmethod
+        def jvp(ctx: Any, _arguments: None, _is_list: None, *tangents: torch.Tensor) -> Any:
+            return jvp(ctx, list(tangents) if ctx.is_list else tangents[0])
+
+    apply = Node.apply
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        arguments = [*args, *defaults[len(args) :]]
+        for name, value in kwargs.items():
+            arguments[positional + keywords.index(name)] = value
+        target = arguments[argument]
+        is_list = not isinstance(target, torch.Tensor)
+        if _in_functorch():
+            with enable_single_level_autograd_function():
+                return apply(arguments, is_list, *(target if is_list else (target,)))
+        if is_list:
+            needs_grad = torch.is_grad_enabled() and any(t.requires_grad for t in target)
+        else:
+            needs_grad = target.requires_grad and torch.is_grad_enabled()
+        if needs_grad or forward_ad._current_level >= 0:
+            return apply(arguments, is_list, *(target if is_list else (target,)))
+        with _below_autograd():
+            return op(*args, **kwargs)
+
+    LIBRARY.impl(op.name().split("::")[1], kernel, "Autograd")

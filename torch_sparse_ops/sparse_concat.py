@@ -1,0 +1,272 @@
+"""sparse_concat: sparse tensors joined along a dimension, in row-major order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from . import _autograd, _checks, _composite
+from ._vmap import to_front
+
+_op = torch.ops.torch_sparse_ops.sparse_concat.default
+_gather_nd = torch.ops.torch_sparse_ops.gather_nd.default
+_scatter_nd = torch.ops.torch_sparse_ops.scatter_nd.default
+
+
+def sparse_concat(
+    indices: Sequence[torch.Tensor],
+    values: Sequence[torch.Tensor],
+    shapes: Sequence[torch.Tensor],
+    concat_dim: int,
+    *,
+    expand_nonconcat_dims: bool = False,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The concatenation of sparse tensors along ``concat_dim``. As ``tensorflow::ops::SparseConcat``, and
+    ``tf.sparse.concat``.
+
+    The result is in row-major order of its indices; entries with equal indices keep the order of the input. Inputs
+    that are in row-major order are merged in one pass; others are sorted.
+
+    Args:
+        indices: per input int64 ``[nnz, R]``, R >= 1.
+        values: per input ``[nnz, ...]``, of one dtype: bool, integer, floating or complex. Trailing dimensions are
+            dense, and agree. Differentiable.
+        shapes: per input int64 ``[R]``; best on the CPU, also for CUDA inputs (elsewhere reading them synchronises).
+        concat_dim: in ``[-R, R)``.
+        expand_nonconcat_dims: take the largest of each other dimension, rather than require that they agree.
+
+    Returns:
+        indices ``[sum of nnz, R]``, values and shape ``[R]`` of the concatenation.
+
+    Raises:
+        IndexError: on the CPU, an index is outside its input's shape.
+        RuntimeError: shapes, dtypes, devices or list lengths do not fit.
+
+    Anything else, such as strings, is joined by joining positions and permuting it with them:
+
+    >>> i1, i2 = torch.tensor([[0, 2], [1, 0], [1, 1]]), torch.tensor([[0, 1], [0, 2]])
+    >>> shapes = [torch.tensor([2, 3]), torch.tensor([2, 4])]
+    >>> indices, places, shape = sparse_concat([i1, i2], [torch.arange(3), torch.arange(3, 5)], shapes, 1)
+    >>> indices.tolist(), shape.tolist()
+    ([[0, 2], [0, 4], [0, 5], [1, 0], [1, 1]], [2, 7])
+    >>> ["abcde"[place] for place in places]
+    ['a', 'd', 'e', 'b', 'c']
+
+    Reference: https://www.tensorflow.org/api_docs/cc/class/tensorflow/ops/sparse-concat
+    """
+    return _op(indices, values, shapes, concat_dim, expand_nonconcat_dims)
+
+
+def _check(
+    indices: Sequence[torch.Tensor],
+    values: Sequence[torch.Tensor],
+    shapes: Sequence[torch.Tensor],
+    concat_dim: int,
+) -> int:
+    op = "sparse_concat"
+    _checks.check(len(indices) > 0, op, "indices is an empty list, expected at least one input")
+    _checks.check(
+        len(indices) == len(values) == len(shapes),
+        op,
+        f"indices, values and shapes have {len(indices)}, {len(values)} and {len(shapes)} entries, "
+        "expected equal numbers",
+    )
+    _checks.check_dtype(op, "values[0]", values[0], _checks.VALUE_DTYPES)
+    for i in range(len(indices)):
+        _check_input(op, i, indices, values, shapes)
+    rank = int(indices[0].shape[1])
+    _checks.check(-rank <= concat_dim < rank, op, f"concat_dim = {concat_dim} is outside [-{rank}, {rank})")
+    return rank
+
+
+def _check_input(
+    op: str,
+    i: int,
+    indices: Sequence[torch.Tensor],
+    values: Sequence[torch.Tensor],
+    shapes: Sequence[torch.Tensor],
+) -> None:
+    for name, tensor, rank, expected in (
+        ("indices", indices[i], 2, "[nnz, R]"),
+        ("shapes", shapes[i], 1, "[R]"),
+    ):
+        _checks.check(
+            tensor.dtype == torch.int64, op, f"{name}[{i}] has dtype {tensor.dtype}, expected torch.int64"
+        )
+        _checks.check(
+            tensor.dim() == rank, op, f"{name}[{i}] has shape {tuple(tensor.shape)}, expected {expected}"
+        )
+    rank = int(indices[0].shape[1])
+    _checks.check(1 <= rank <= 64, op, f"indices[0] has {rank} columns, expected R in [1, 64]")
+    columns, sizes = indices[i].shape[1], shapes[i].shape[0]
+    _checks.check(
+        columns == rank, op, f"indices[{i}] has {columns} columns, expected R = {rank} as indices[0] has"
+    )
+    _checks.check(sizes == rank, op, f"shapes[{i}] has {sizes} sizes, expected R = {rank}")
+    _checks.check(
+        values[i].dtype == values[0].dtype,
+        op,
+        f"values[{i}] has dtype {values[i].dtype}, expected that of values[0], {values[0].dtype}",
+    )
+    _checks.check(values[i].dim() >= 1, op, f"values[{i}] has shape (), expected [nnz, ...]")
+    _checks.check(
+        values[i].shape[0] == indices[i].shape[0],
+        op,
+        f"values[{i}] has {values[i].shape[0]} entries, expected nnz = {indices[i].shape[0]} as indices[{i}] has",
+    )
+    why = f"the dense dimensions of values[0], whose shape is {tuple(values[0].shape)}"
+    message = f"values[{i}] has shape {tuple(values[i].shape)}, expected {why}"
+    _checks.check(values[i].dim() == values[0].dim(), op, message)
+    for a, b in zip(values[i].shape[1:], values[0].shape[1:]):
+        _checks.check(a == b, op, message)
+    device = values[0].device
+    _checks.check(
+        indices[i].device == device and values[i].device == device,
+        op,
+        f"indices[{i}] and values[{i}] must be on the device of values[0]",
+    )
+    _checks.check(
+        shapes[i].device in (torch.device("cpu"), device),
+        op,
+        f"shapes[{i}] must be on the CPU or on the device of values[0]",
+    )
+
+
+@torch.library.register_fake("torch_sparse_ops::sparse_concat")
+def _fake(
+    indices: Sequence[torch.Tensor],
+    values: Sequence[torch.Tensor],
+    shapes: Sequence[torch.Tensor],
+    concat_dim: int,
+    expand_nonconcat_dims: bool = False,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    rank = _check(indices, values, shapes, concat_dim)
+    nnz = sum(i.shape[0] for i in indices)
+    return (
+        indices[0].new_empty(nnz, rank),
+        values[0].new_empty(nnz, *values[0].shape[1:]),
+        shapes[0].new_empty(rank),
+    )
+
+
+def _join_shapes(shapes: torch.Tensor, dim: int, expand: bool) -> list[int]:
+    """The result's shape from the inputs' ``[inputs, R]``, on the CPU."""
+    op = "sparse_concat"
+    joined: list[int] = shapes[0].tolist()
+    for i, shape in enumerate(shapes.tolist()):
+        for k, size in enumerate(shape):
+            _checks.check(size >= 0, op, f"shapes[{i}][{k}] = {size} is negative; sizes are in [0, 2^63)")
+            if i and k == dim:
+                joined[k] += size
+                message = (
+                    f"the sizes along concat_dim = {k} sum to more than 2^63 - 1 at shapes[{i}][{k}] = {size}"
+                )
+                _checks.check(joined[k] < 2**63, op, message)
+            elif i:
+                _checks.check(
+                    expand or size == joined[k],
+                    op,
+                    f"shapes[{i}][{k}] = {size}, expected {joined[k]} as shapes[0] has; only concat_dim = {dim} may "
+                    "differ unless expand_nonconcat_dims is true",
+                )
+                joined[k] = max(joined[k], size)
+    return joined
+
+
+def composite(
+    indices: Sequence[torch.Tensor],
+    values: Sequence[torch.Tensor],
+    shapes: Sequence[torch.Tensor],
+    concat_dim: int,
+    expand_nonconcat_dims: bool = False,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The operator out of aten ones, for devices without a kernel."""
+    rank = _check(indices, values, shapes, concat_dim)
+    dim = concat_dim % rank
+    host_shapes = torch.stack([shape.cpu() for shape in shapes])
+    joined = _join_shapes(host_shapes, dim, expand_nonconcat_dims)
+    if values[0].device.type == "cpu":
+        for j, (tuples, shape) in enumerate(zip(indices, host_shapes)):
+            valid = ((tuples >= 0) & (tuples < shape)).all(dim=1)
+            _composite.raise_invalid_tuple(
+                "sparse_concat", tuples, valid, shape.tolist(), name=f"indices[{j}]"
+            )
+    offset, moved = 0, []
+    for tuples, shape in zip(indices, host_shapes[:, dim].tolist()):
+        step = torch.zeros(rank, dtype=torch.int64, device=tuples.device)
+        step[dim] = offset
+        moved.append(tuples + step)
+        offset += shape
+    merged = torch.cat(moved)
+    order = torch.arange(merged.shape[0], device=merged.device)
+    for k in reversed(range(rank)):  # stable, so the last column sorted by is the first in rank
+        order = order[torch.sort(merged[order, k], stable=True).indices]
+    shape = torch.tensor(joined, dtype=torch.int64, device=shapes[0].device)
+    return merged[order], torch.cat(list(values))[order], shape
+
+
+def _save(
+    ctx: Any,
+    outputs: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
+    indices: Sequence[torch.Tensor],
+    values: Sequence[torch.Tensor],
+    shapes: Sequence[torch.Tensor],
+    concat_dim: int,
+    expand_nonconcat_dims: bool,
+) -> None:
+    ctx.mark_non_differentiable(outputs[0], outputs[2])
+    ctx.save_for_backward(*indices, *shapes)
+    ctx.save_for_forward(*indices, *shapes)
+    ctx.nnz = [v.shape[0] for v in values]
+    ctx.like = [(v.dtype, v.device, v.shape) for v in values]
+    ctx.options = (concat_dim, expand_nonconcat_dims)
+
+
+def _sources(ctx: Any) -> torch.Tensor:
+    """Where each row of the result comes from, among the rows of all inputs: the same merge, of positions.
+
+    A single tensor: the derivatives index with it, since torch's batched gradients do not look into lists of tensors.
+    """
+    saved, inputs = ctx.saved_tensors, len(ctx.nnz)
+    positions = torch.arange(sum(ctx.nnz), device=saved[0].device).split(ctx.nnz)
+    return _op(saved[:inputs], positions, saved[inputs:], *ctx.options)[1][:, None]
+
+
+def _backward(ctx: Any, _indices: Any, grad: torch.Tensor, _shape: Any) -> Sequence[torch.Tensor]:
+    return _scatter_nd(_sources(ctx), grad, grad.shape).split(ctx.nnz)
+
+
+def _jvp(ctx: Any, tangents: list[torch.Tensor | None]) -> tuple[None, torch.Tensor, None]:
+    filled = [
+        torch.zeros(shape, dtype=dtype, device=device) if tangent is None else tangent
+        for tangent, (dtype, device, shape) in zip(tangents, ctx.like)
+    ]
+    return None, _gather_nd(torch.cat(filled), _sources(ctx)), None
+
+
+def _vmap(
+    info: Any,
+    in_dims: tuple[Any, ...],
+    indices: Sequence[torch.Tensor],
+    values: Sequence[torch.Tensor],
+    shapes: Sequence[torch.Tensor],
+    *options: Any,
+) -> tuple[tuple[torch.Tensor, ...], tuple[int | None, ...]]:
+    batch = info.batch_size
+    if all(d is None for d in (*in_dims[0], *in_dims[2])):  # the batch is one more dense dimension
+        values = [to_front(v, d, batch).movedim(0, -1) for v, d in zip(values, in_dims[1])]
+        outputs = _op(indices, values, shapes, *options)
+        return outputs, (None, outputs[1].dim() - 1, None)
+    batches = [
+        list(zip(*(to_front(t, d, batch) for t, d in zip(tensors, dims))))
+        for tensors, dims in zip((indices, values, shapes), in_dims)
+    ]
+    results = [_op(*arguments, *options) for arguments in zip(*batches)]
+    return tuple(torch.stack(r) for r in zip(*results)), (0, 0, 0)
+
+
+_autograd.make_differentiable(_op, 1, save=_save, backward=_backward, jvp=_jvp)
+torch.library.register_vmap("torch_sparse_ops::sparse_concat", _vmap)
+_composite.register("sparse_concat", composite)
