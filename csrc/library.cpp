@@ -3,8 +3,7 @@
 #include <torch/csrc/stable/library.h>
 
 STABLE_TORCH_LIBRARY(torch_sparse_ops, m) {
-  m.def(
-      "scatter_nd(Tensor indices, Tensor updates, SymInt[] shape, *, str bad_indices_policy=\"default\") -> Tensor");
+  m.def("scatter_nd(Tensor indices, Tensor updates, SymInt[] shape, *, str bad_indices_policy=\"default\") -> Tensor");
   m.def("gather_nd(Tensor params, Tensor indices, *, str bad_indices_policy=\"default\") -> Tensor");
   m.def(
       "segment_sum(Tensor data, Tensor? indices, Tensor segment_ids, SymInt? num_segments=None, "
@@ -17,4 +16,6 @@ STABLE_TORCH_LIBRARY(torch_sparse_ops, m) {
 }
 
 // For torch_sparse_ops/_library.py: raised together with its SCHEMA_VERSION whenever a schema changes.
-extern "C" __attribute__((visibility("default"))) int torch_sparse_ops_schema_version() { return 1; }
+extern "C" __attribute__((visibility("default"))) int torch_sparse_ops_schema_version() {
+  return 1;
+}

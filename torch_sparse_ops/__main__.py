@@ -11,6 +11,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -25,11 +26,15 @@ class Example:
     """A call on tensors of a device, and the values it must give."""
 
     name: str
-    call: Callable[[torch.device], Any]
+    call: Callable[[], Any]
     expected: list[Any]
     # The same operator on double values, to be differentiated with respect to its argument.
     function: Callable[[torch.Tensor], torch.Tensor]
     argument: list[Any]
+
+
+def segment_sum(data: torch.Tensor, **arguments: Any) -> torch.Tensor:
+    return ops.segment_sum(data, **arguments)
 
 
 def examples(device: torch.device) -> Iterator[Example]:
@@ -39,7 +44,7 @@ def examples(device: torch.device) -> Iterator[Example]:
     points = tensor([[4], [3], [1], [7]])
     yield Example(
         "scatter_nd: four elements into [8]",
-        lambda device: ops.scatter_nd(points, tensor([9, 10, 11, 12]), [8]),
+        lambda: ops.scatter_nd(points, tensor([9, 10, 11, 12]), [8]),
         [0, 11, 0, 10, 9, 0, 0, 12],
         lambda updates: ops.scatter_nd(points, updates, [8]),
         [9, 10, 11, 12],
@@ -48,7 +53,7 @@ def examples(device: torch.device) -> Iterator[Example]:
     zeros = [[0] * 4] * 4
     yield Example(
         "scatter_nd: two 4x4 slices into [4, 4, 4]",
-        lambda device: ops.scatter_nd(planes, tensor(slices), [4, 4, 4]),
+        lambda: ops.scatter_nd(planes, tensor(slices), [4, 4, 4]),
         [slices[0], zeros, slices[1], zeros],
         lambda updates: ops.scatter_nd(planes, updates, [4, 4, 4]),
         slices,
@@ -61,15 +66,14 @@ def examples(device: torch.device) -> Iterator[Example]:
         ([0, 1, 2], [0, 0, 1], None, [[0, 0, 0, 0], c[2]]),
         (None, [0, 0, 1], None, [[0, 0, 0, 0], c[2]]),
     ):
-        indices, segment_ids = None if rows is None else tensor(rows), tensor(ids)
-
-        def call(
-            data: torch.Tensor, indices: Any = indices, ids: Any = segment_ids, segments: Any = segments
-        ) -> torch.Tensor:
-            return ops.segment_sum(data, indices, ids, segments)
-
+        call = partial(
+            segment_sum,
+            indices=None if rows is None else tensor(rows),
+            segment_ids=tensor(ids),
+            num_segments=segments,
+        )
         name = f"segment_sum: rows {rows}, ids {ids}" + (f", {segments} segments" if segments else "")
-        yield Example(name, lambda device, call=call: call(tensor(c)), expected, call, c)
+        yield Example(name, partial(call, tensor(c)), expected, call, c)
 
     where = [tensor([[0, 2], [1, 0], [1, 1]]), tensor([[0, 1], [0, 2]])]
     shapes = [torch.tensor([2, 3]), torch.tensor([2, 4])]
@@ -79,7 +83,7 @@ def examples(device: torch.device) -> Iterator[Example]:
 
     yield Example(
         "sparse_concat: a, b, c with d, e along dim 1 (order a d e b c)",
-        lambda device: concat(torch.arange(5, device=device)),
+        lambda: concat(torch.arange(5, device=device)),
         [[[0, 2], [0, 4], [0, 5], [1, 0], [1, 1]], [0, 3, 4, 1, 2], [2, 7]],
         lambda values: concat(values)[1],
         [1, 2, 3, 4, 5],
@@ -95,7 +99,7 @@ def run_example(example: Example, device: torch.device) -> dict[str, str]:
     argument = torch.tensor(example.argument, dtype=torch.float64, device=device)
 
     def value() -> None:
-        result = to_lists(example.call(device))
+        result = to_lists(example.call())
         assert result == example.expected, f"got {result}, expected {example.expected}"
 
     def gradient() -> None:

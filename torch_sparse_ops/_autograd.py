@@ -1,9 +1,9 @@
 """How an operator of this package becomes differentiable: the only file that touches torch's private names.
 
 ``torch.library.register_autograd`` serves backward only: its operators fail under ``torch.func.grad`` and silently lose
-their tangents in forward mode. Instead, the kernel registered here at the Autograd dispatch key applies a
-single-level autograd function (the block from which functorch builds its own ``torch.autograd.Function`` support), whose
-forward calls the operator again below autograd. Under a functorch transform the dispatcher peels one level a visit, so
+their tangents in forward mode. Instead, the kernel registered here at the Autograd dispatch key applies a single-level
+autograd function (the block from which functorch builds its own ``torch.autograd.Function`` support), whose forward
+calls the operator again below autograd. Under a functorch transform the dispatcher peels one level a visit, so
 one level is what is needed; functorch only asks that it be announced.
 """
 
@@ -70,7 +70,7 @@ def make_differentiable(
         def jvp(ctx: Any, _arguments: None, _is_list: None, *tangents: torch.Tensor) -> Any:
             return jvp(ctx, list(tangents) if ctx.is_list else tangents[0])
 
-    apply = Node.apply
+    apply: Callable[..., Any] = Node.apply  # type: ignore[attr-defined]
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
         arguments = [*args, *defaults[len(args) :]]

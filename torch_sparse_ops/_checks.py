@@ -36,9 +36,7 @@ def check_device(op: str, name: str, tensor: torch.Tensor, other_name: str, othe
 
 
 def check_policy(op: str, policy: str) -> None:
-    check(
-        policy in POLICIES, op, f"bad_indices_policy = '{policy}' is not one of 'default', 'error', 'ignore'"
-    )
+    check(policy in POLICIES, op, f"bad_indices_policy = '{policy}' is not one of 'default', 'error', 'ignore'")
 
 
 def check_shape(op: str, name: str, shape: Sequence[int], itemsize: int) -> None:

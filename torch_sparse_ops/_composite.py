@@ -61,9 +61,7 @@ def sum_rows(
         accumulator = torch.float32
     else:
         accumulator = torch.int64 if dtype == torch.bool else dtype
-    result = torch.zeros(
-        num_rows + 1, width, dtype=accumulator, device=source.device
-    )  # the last row: ignored ones
+    result = torch.zeros(num_rows + 1, width, dtype=accumulator, device=source.device)  # the last row: ignored ones
     rows = torch.where(valid, rows, num_rows)
     result.index_add_(0, rows, source.reshape(rows.shape[0], width).to(accumulator))
     return result[:num_rows].to(dtype).view(*row_sizes, *slice_sizes).contiguous()

@@ -13,9 +13,7 @@ _op = torch.ops.torch_sparse_ops.gather_nd.default
 _scatter_nd = torch.ops.torch_sparse_ops.scatter_nd.default
 
 
-def gather_nd(
-    params: torch.Tensor, indices: torch.Tensor, *, bad_indices_policy: str = "default"
-) -> torch.Tensor:
+def gather_nd(params: torch.Tensor, indices: torch.Tensor, *, bad_indices_policy: str = "default") -> torch.Tensor:
     """The slices ``params[indices[i]]``. As ``tf.gather_nd``.
 
     Args:
@@ -59,16 +57,12 @@ def _check(params: torch.Tensor, indices: torch.Tensor, policy: str) -> tuple[in
 
 
 @torch.library.register_fake("torch_sparse_ops::gather_nd")
-def _fake(
-    params: torch.Tensor, indices: torch.Tensor, *, bad_indices_policy: str = "default"
-) -> torch.Tensor:
+def _fake(params: torch.Tensor, indices: torch.Tensor, *, bad_indices_policy: str = "default") -> torch.Tensor:
     _, result = _check(params, indices, bad_indices_policy)
     return params.new_empty(result)
 
 
-def composite(
-    params: torch.Tensor, indices: torch.Tensor, *, bad_indices_policy: str = "default"
-) -> torch.Tensor:
+def composite(params: torch.Tensor, indices: torch.Tensor, *, bad_indices_policy: str = "default") -> torch.Tensor:
     """The operator out of aten ones, for devices without a kernel."""
     depth, result = _check(params, indices, bad_indices_policy)
     sizes, slice_sizes = params.shape[:depth], params.shape[depth:]

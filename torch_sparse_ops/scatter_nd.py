@@ -64,9 +64,7 @@ def _check(indices: torch.Tensor, updates: torch.Tensor, shape: Sequence[int], p
         f"indices has {depth} components in its last dimension, expected at most len(shape) = {len(shape)}",
     )
     expected = [*indices.shape[:-1], *shape[depth:]]
-    _checks.check_same_sizes(
-        op, "updates", updates.shape, expected, f"= indices.shape[:-1] + shape[{depth}:]"
-    )
+    _checks.check_same_sizes(op, "updates", updates.shape, expected, f"= indices.shape[:-1] + shape[{depth}:]")
     return depth
 
 
@@ -86,14 +84,10 @@ def composite(
     rows, valid = _composite.linear_index(indices, shape[:depth])
     if _checks.raises_on_bad_indices(bad_indices_policy, updates):
         _composite.raise_invalid_tuple("scatter_nd", indices, valid, shape[:depth])
-    return _composite.sum_rows(
-        updates.flatten(0, indices.dim() - 2), rows, valid, shape[:depth], shape[depth:]
-    )
+    return _composite.sum_rows(updates.flatten(0, indices.dim() - 2), rows, valid, shape[:depth], shape[depth:])
 
 
-def _save(
-    ctx: Any, _output: Any, indices: torch.Tensor, _updates: Any, shape: Sequence[int], policy: str
-) -> None:
+def _save(ctx: Any, _output: Any, indices: torch.Tensor, _updates: Any, shape: Sequence[int], policy: str) -> None:
     ctx.save_for_backward(indices)
     ctx.save_for_forward(indices)
     ctx.shape, ctx.policy = shape, policy

@@ -89,9 +89,8 @@ def _fake(
     sparse_gradient: bool = False,
 ) -> torch.Tensor:
     _check(data, indices, segment_ids, num_segments)
-    if num_segments is None:
-        num_segments = torch.library.get_ctx().new_dynamic_size()
-    return data.new_empty([num_segments, *data.shape[1:]])
+    size = torch.library.get_ctx().new_dynamic_size() if num_segments is None else num_segments
+    return data.new_empty([size, *data.shape[1:]])
 
 
 def composite(

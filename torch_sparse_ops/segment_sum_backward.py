@@ -28,9 +28,7 @@ def check_segment_indices(
         _checks.check(n == expected, op, f"indices has length {n}, expected that of segment_ids, {expected}")
 
 
-def _check(
-    grad: torch.Tensor, indices: torch.Tensor | None, segment_ids: torch.Tensor, num_rows: int
-) -> None:
+def _check(grad: torch.Tensor, indices: torch.Tensor | None, segment_ids: torch.Tensor, num_rows: int) -> None:
     op = "segment_sum_backward"
     _checks.check_dtype(op, "grad", grad, _checks.VALUE_DTYPES)
     _checks.check(grad.dim() >= 1, op, "grad has shape (), expected rank >= 1")
@@ -44,9 +42,7 @@ def _check(
 
 
 @torch.library.register_fake("torch_sparse_ops::segment_sum_backward")
-def _fake(
-    grad: torch.Tensor, indices: torch.Tensor | None, segment_ids: torch.Tensor, num_rows: int
-) -> torch.Tensor:
+def _fake(grad: torch.Tensor, indices: torch.Tensor | None, segment_ids: torch.Tensor, num_rows: int) -> torch.Tensor:
     _check(grad, indices, segment_ids, num_rows)
     return grad.new_empty([num_rows, *grad.shape[1:]])
 

@@ -34,9 +34,7 @@ def sparse_cat(tensors: Sequence[torch.Tensor], dim: int = 0) -> torch.Tensor:
         raise RuntimeError("sparse_cat(): tensors is an empty list, expected at least one tensor")
     for i, tensor in enumerate(tensors):
         if tensor.layout != torch.sparse_coo:
-            raise RuntimeError(
-                f"sparse_cat(): tensors[{i}] has layout {tensor.layout}, expected torch.sparse_coo"
-            )
+            raise RuntimeError(f"sparse_cat(): tensors[{i}] has layout {tensor.layout}, expected torch.sparse_coo")
     first = tensors[0]
     rank, sparse_dim = first.dim(), first.sparse_dim()
     if not -rank <= dim < rank:
@@ -44,7 +42,7 @@ def sparse_cat(tensors: Sequence[torch.Tensor], dim: int = 0) -> torch.Tensor:
     dim %= rank
     if dim >= sparse_dim:
         raise RuntimeError(
-            f"sparse_cat(): dim = {dim} is a dense dimension of tensors[0], expected one of its {sparse_dim} sparse ones"
+            f"sparse_cat(): dim = {dim} is a dense dimension of tensors[0], not one of its {sparse_dim} sparse ones"
         )
     for i, tensor in enumerate(tensors):
         if (tensor.sparse_dim(), tensor.shape[sparse_dim:]) != (sparse_dim, first.shape[sparse_dim:]):

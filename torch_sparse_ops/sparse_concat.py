@@ -7,7 +7,8 @@ from typing import Any
 
 import torch
 
-from . import _autograd, _checks, _composite
+from . import _autograd, _composite
+from ._sparse_checks import check_sparse_inputs, join_shapes
 from ._vmap import to_front
 
 _op = torch.ops.torch_sparse_ops.sparse_concat.default
@@ -59,81 +60,6 @@ def sparse_concat(
     return _op(indices, values, shapes, concat_dim, expand_nonconcat_dims)
 
 
-def _check(
-    indices: Sequence[torch.Tensor],
-    values: Sequence[torch.Tensor],
-    shapes: Sequence[torch.Tensor],
-    concat_dim: int,
-) -> int:
-    op = "sparse_concat"
-    _checks.check(len(indices) > 0, op, "indices is an empty list, expected at least one input")
-    _checks.check(
-        len(indices) == len(values) == len(shapes),
-        op,
-        f"indices, values and shapes have {len(indices)}, {len(values)} and {len(shapes)} entries, "
-        "expected equal numbers",
-    )
-    _checks.check_dtype(op, "values[0]", values[0], _checks.VALUE_DTYPES)
-    for i in range(len(indices)):
-        _check_input(op, i, indices, values, shapes)
-    rank = int(indices[0].shape[1])
-    _checks.check(-rank <= concat_dim < rank, op, f"concat_dim = {concat_dim} is outside [-{rank}, {rank})")
-    return rank
-
-
-def _check_input(
-    op: str,
-    i: int,
-    indices: Sequence[torch.Tensor],
-    values: Sequence[torch.Tensor],
-    shapes: Sequence[torch.Tensor],
-) -> None:
-    for name, tensor, rank, expected in (
-        ("indices", indices[i], 2, "[nnz, R]"),
-        ("shapes", shapes[i], 1, "[R]"),
-    ):
-        _checks.check(
-            tensor.dtype == torch.int64, op, f"{name}[{i}] has dtype {tensor.dtype}, expected torch.int64"
-        )
-        _checks.check(
-            tensor.dim() == rank, op, f"{name}[{i}] has shape {tuple(tensor.shape)}, expected {expected}"
-        )
-    rank = int(indices[0].shape[1])
-    _checks.check(1 <= rank <= 64, op, f"indices[0] has {rank} columns, expected R in [1, 64]")
-    columns, sizes = indices[i].shape[1], shapes[i].shape[0]
-    _checks.check(
-        columns == rank, op, f"indices[{i}] has {columns} columns, expected R = {rank} as indices[0] has"
-    )
-    _checks.check(sizes == rank, op, f"shapes[{i}] has {sizes} sizes, expected R = {rank}")
-    _checks.check(
-        values[i].dtype == values[0].dtype,
-        op,
-        f"values[{i}] has dtype {values[i].dtype}, expected that of values[0], {values[0].dtype}",
-    )
-    _checks.check(values[i].dim() >= 1, op, f"values[{i}] has shape (), expected [nnz, ...]")
-    _checks.check(
-        values[i].shape[0] == indices[i].shape[0],
-        op,
-        f"values[{i}] has {values[i].shape[0]} entries, expected nnz = {indices[i].shape[0]} as indices[{i}] has",
-    )
-    why = f"the dense dimensions of values[0], whose shape is {tuple(values[0].shape)}"
-    message = f"values[{i}] has shape {tuple(values[i].shape)}, expected {why}"
-    _checks.check(values[i].dim() == values[0].dim(), op, message)
-    for a, b in zip(values[i].shape[1:], values[0].shape[1:]):
-        _checks.check(a == b, op, message)
-    device = values[0].device
-    _checks.check(
-        indices[i].device == device and values[i].device == device,
-        op,
-        f"indices[{i}] and values[{i}] must be on the device of values[0]",
-    )
-    _checks.check(
-        shapes[i].device in (torch.device("cpu"), device),
-        op,
-        f"shapes[{i}] must be on the CPU or on the device of values[0]",
-    )
-
-
 @torch.library.register_fake("torch_sparse_ops::sparse_concat")
 def _fake(
     indices: Sequence[torch.Tensor],
@@ -142,37 +68,13 @@ def _fake(
     concat_dim: int,
     expand_nonconcat_dims: bool = False,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    rank = _check(indices, values, shapes, concat_dim)
+    rank = check_sparse_inputs(indices, values, shapes, concat_dim)
     nnz = sum(i.shape[0] for i in indices)
     return (
         indices[0].new_empty(nnz, rank),
         values[0].new_empty(nnz, *values[0].shape[1:]),
         shapes[0].new_empty(rank),
     )
-
-
-def _join_shapes(shapes: torch.Tensor, dim: int, expand: bool) -> list[int]:
-    """The result's shape from the inputs' ``[inputs, R]``, on the CPU."""
-    op = "sparse_concat"
-    joined: list[int] = shapes[0].tolist()
-    for i, shape in enumerate(shapes.tolist()):
-        for k, size in enumerate(shape):
-            _checks.check(size >= 0, op, f"shapes[{i}][{k}] = {size} is negative; sizes are in [0, 2^63)")
-            if i and k == dim:
-                joined[k] += size
-                message = (
-                    f"the sizes along concat_dim = {k} sum to more than 2^63 - 1 at shapes[{i}][{k}] = {size}"
-                )
-                _checks.check(joined[k] < 2**63, op, message)
-            elif i:
-                _checks.check(
-                    expand or size == joined[k],
-                    op,
-                    f"shapes[{i}][{k}] = {size}, expected {joined[k]} as shapes[0] has; only concat_dim = {dim} may "
-                    "differ unless expand_nonconcat_dims is true",
-                )
-                joined[k] = max(joined[k], size)
-    return joined
 
 
 def composite(
@@ -183,16 +85,14 @@ def composite(
     expand_nonconcat_dims: bool = False,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """The operator out of aten ones, for devices without a kernel."""
-    rank = _check(indices, values, shapes, concat_dim)
+    rank = check_sparse_inputs(indices, values, shapes, concat_dim)
     dim = concat_dim % rank
     host_shapes = torch.stack([shape.cpu() for shape in shapes])
-    joined = _join_shapes(host_shapes, dim, expand_nonconcat_dims)
+    joined = join_shapes(host_shapes, dim, expand_nonconcat_dims)
     if values[0].device.type == "cpu":
         for j, (tuples, shape) in enumerate(zip(indices, host_shapes)):
             valid = ((tuples >= 0) & (tuples < shape)).all(dim=1)
-            _composite.raise_invalid_tuple(
-                "sparse_concat", tuples, valid, shape.tolist(), name=f"indices[{j}]"
-            )
+            _composite.raise_invalid_tuple("sparse_concat", tuples, valid, shape.tolist(), name=f"indices[{j}]")
     offset, moved = 0, []
     for tuples, shape in zip(indices, host_shapes[:, dim].tolist()):
         step = torch.zeros(rank, dtype=torch.int64, device=tuples.device)

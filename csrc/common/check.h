@@ -29,7 +29,8 @@ template <class... Parts>
 
 template <class... Parts>
 void check(bool condition, const char* op, const Parts&... parts) {
-  if (!condition) [[unlikely]] fail(op, parts...);
+  if (!condition) [[unlikely]]
+    fail(op, parts...);
 }
 
 // Written as Python writes a tuple: (), (3,), (3, 9).

@@ -22,8 +22,8 @@ inline int64_t worker_count(int64_t tasks) {
   return tasks <= 1 ? 1 : std::min<int64_t>(tasks, torch::stable::get_num_threads());
 }
 
-// Calls function(task, worker) for each task in [0, tasks), on torch's threads, each taking the next one when it is free;
-// worker in [0, worker_count(tasks)) tells the threads apart.
+// Calls function(task, worker) for each task in [0, tasks), on torch's threads, each taking the next one when it is
+// free; worker in [0, worker_count(tasks)) tells the threads apart.
 template <class Function>
 void for_each_task(int64_t tasks, const Function& function) {
   const int64_t workers = worker_count(tasks);

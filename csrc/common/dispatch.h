@@ -20,19 +20,32 @@ struct TypeTag {
 
 inline const char* dtype_name(ScalarType dtype) {
   switch (dtype) {
-    case ScalarType::Bool: return "torch.bool";
-    case ScalarType::Byte: return "torch.uint8";
-    case ScalarType::Char: return "torch.int8";
-    case ScalarType::Short: return "torch.int16";
-    case ScalarType::Int: return "torch.int32";
-    case ScalarType::Long: return "torch.int64";
-    case ScalarType::Half: return "torch.float16";
-    case ScalarType::BFloat16: return "torch.bfloat16";
-    case ScalarType::Float: return "torch.float32";
-    case ScalarType::Double: return "torch.float64";
-    case ScalarType::ComplexFloat: return "torch.complex64";
-    case ScalarType::ComplexDouble: return "torch.complex128";
-    default: return torch::headeronly::toString(dtype);
+    case ScalarType::Bool:
+      return "torch.bool";
+    case ScalarType::Byte:
+      return "torch.uint8";
+    case ScalarType::Char:
+      return "torch.int8";
+    case ScalarType::Short:
+      return "torch.int16";
+    case ScalarType::Int:
+      return "torch.int32";
+    case ScalarType::Long:
+      return "torch.int64";
+    case ScalarType::Half:
+      return "torch.float16";
+    case ScalarType::BFloat16:
+      return "torch.bfloat16";
+    case ScalarType::Float:
+      return "torch.float32";
+    case ScalarType::Double:
+      return "torch.float64";
+    case ScalarType::ComplexFloat:
+      return "torch.complex64";
+    case ScalarType::ComplexDouble:
+      return "torch.complex128";
+    default:
+      return torch::headeronly::toString(dtype);
   }
 }
 
@@ -40,18 +53,27 @@ inline const char* dtype_name(ScalarType dtype) {
 template <class Function>
 auto dispatch_sum(const char* op, const char* argument, ScalarType dtype, Function&& function) {
   switch (dtype) {
-    case ScalarType::Bool: return function(TypeTag<Bool>{});
+    case ScalarType::Bool:
+      return function(TypeTag<Bool>{});
     case ScalarType::Byte:
-    case ScalarType::Char: return function(TypeTag<uint8_t>{});
-    case ScalarType::Short: return function(TypeTag<uint16_t>{});
-    case ScalarType::Int: return function(TypeTag<uint32_t>{});
-    case ScalarType::Long: return function(TypeTag<uint64_t>{});
-    case ScalarType::Half: return function(TypeTag<Half>{});
-    case ScalarType::BFloat16: return function(TypeTag<BFloat16>{});
+    case ScalarType::Char:
+      return function(TypeTag<uint8_t>{});
+    case ScalarType::Short:
+      return function(TypeTag<uint16_t>{});
+    case ScalarType::Int:
+      return function(TypeTag<uint32_t>{});
+    case ScalarType::Long:
+      return function(TypeTag<uint64_t>{});
+    case ScalarType::Half:
+      return function(TypeTag<Half>{});
+    case ScalarType::BFloat16:
+      return function(TypeTag<BFloat16>{});
     case ScalarType::Float:
-    case ScalarType::ComplexFloat: return function(TypeTag<float>{});
+    case ScalarType::ComplexFloat:
+      return function(TypeTag<float>{});
     case ScalarType::Double:
-    case ScalarType::ComplexDouble: return function(TypeTag<double>{});
+    case ScalarType::ComplexDouble:
+      return function(TypeTag<double>{});
     default:
       fail(op, argument, " has dtype ", dtype_name(dtype),
            ", expected bool, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64, complex64 or "

@@ -9,7 +9,8 @@ namespace gather_detail {
 
 // kBytes: the size of a row if it is known when compiling, else 0.
 template <int64_t kBytes>
-void copy_rows(const char* data, const int64_t* offsets, int64_t count, int64_t item_bytes, int64_t row_bytes, char* out) {
+void copy_rows(const char* data, const int64_t* offsets, int64_t count, int64_t item_bytes, int64_t row_bytes,
+               char* out) {
   const int64_t bytes = kBytes ? kBytes : row_bytes;
   constexpr int64_t ahead = 16;
   for (int64_t i = 0; i < count; i++, out += bytes) {
@@ -25,14 +26,22 @@ void copy_rows(const char* data, const int64_t* offsets, int64_t count, int64_t 
 
 inline auto copy_rows_of(int64_t row_bytes) {
   switch (row_bytes) {
-    case 1: return copy_rows<1>;
-    case 2: return copy_rows<2>;
-    case 4: return copy_rows<4>;
-    case 8: return copy_rows<8>;
-    case 16: return copy_rows<16>;
-    case 32: return copy_rows<32>;
-    case 64: return copy_rows<64>;
-    default: return copy_rows<0>;
+    case 1:
+      return copy_rows<1>;
+    case 2:
+      return copy_rows<2>;
+    case 4:
+      return copy_rows<4>;
+    case 8:
+      return copy_rows<8>;
+    case 16:
+      return copy_rows<16>;
+    case 32:
+      return copy_rows<32>;
+    case 64:
+      return copy_rows<64>;
+    default:
+      return copy_rows<0>;
   }
 }
 

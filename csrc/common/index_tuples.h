@@ -26,7 +26,9 @@ inline int64_t index_component(const IndexTuples& tuples, int64_t i, int k) {
 }
 
 // The value of a tuple of one.
-inline int64_t index_value(const IndexTuples& tuples, int64_t i) { return index_component(tuples, i, 0); }
+inline int64_t index_value(const IndexTuples& tuples, int64_t i) {
+  return index_component(tuples, i, 0);
+}
 
 inline bool is_valid(const IndexTuples& tuples, int64_t i) {
   for (int k = 0; k < tuples.depth; k++) {

@@ -1,5 +1,5 @@
-// Chooses the kernels once, when they are first asked for. TORCH_SPARSE_OPS_ISA=baseline|avx2|avx512 forces a set that the
-// processor has (for tests); anything else in it is ignored.
+// Chooses the kernels once, when they are first asked for. TORCH_SPARSE_OPS_ISA=baseline|avx2|avx512 forces a set that
+// the processor has (for tests); anything else in it is ignored.
 #include <cstdlib>
 #include <cstring>
 
@@ -13,8 +13,7 @@ const KernelSet& choose() {
   const char* wanted = std::getenv("TORCH_SPARSE_OPS_ISA");
 #ifdef TORCH_SPARSE_OPS_X86_SETS
   __builtin_cpu_init();
-  const bool avx2 =
-      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
   const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   const KernelSet* available[] = {avx512 ? &avx512_kernels : nullptr, avx2 ? &avx2_kernels : nullptr,
@@ -49,9 +48,13 @@ template const RowKernels<BFloat16>& row_kernels();
 template const RowKernels<float>& row_kernels();
 template const RowKernels<double>& row_kernels();
 
-const IndexKernels& index_kernels() { return chosen().index; }
+const IndexKernels& index_kernels() {
+  return chosen().index;
+}
 
-const char* instruction_set() { return chosen().name; }
+const char* instruction_set() {
+  return chosen().name;
+}
 
 }  // namespace torch_sparse_ops
 

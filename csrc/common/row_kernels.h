@@ -36,7 +36,8 @@ template <class T>
 struct RowKernels {
   using Acc = Accumulator<T>;
   // out[segment[r] * out_stride] = sum of run r, for r in [begin, end).
-  void (*sum_runs)(const RowSource<T>&, const Runs&, int64_t begin, int64_t end, int64_t width, T* out, int64_t out_stride);
+  void (*sum_runs)(const RowSource<T>&, const Runs&, int64_t begin, int64_t end, int64_t width, T* out,
+                   int64_t out_stride);
   // total = or += sum of rows [begin, end).
   void (*sum_rows)(const RowSource<T>&, int64_t begin, int64_t end, int64_t width, Acc* total, bool accumulate);
   // out[target[i] * width] += row i, for i < count, in that order.

@@ -78,9 +78,7 @@ class Scatter {
     int64_t target[kBlockRows], row[kBlockRows];
   };
 
-  int64_t bucket_rows(int64_t bucket) const {
-    return std::min(num_rows_ - (bucket << shift_), int64_t{1} << shift_);
-  }
+  int64_t bucket_rows(int64_t bucket) const { return std::min(num_rows_ - (bucket << shift_), int64_t{1} << shift_); }
 
   // Calls function(block) for the entries [begin, end), in blocks and without those to be ignored; stops at a bad one
   // that is not.
@@ -201,7 +199,8 @@ class Scatter {
       if (!accumulates_in_place<T> && piece.copy < 0 && !is_cut) kernels_.round(out, to, size);
     });
     if (bad_) return;
-    for (size_t i = 0; i < cut.size(); i++) add_copies(pieces, cut[i], copies.data(), cut_sums.data() + i * bucket_size);
+    for (size_t i = 0; i < cut.size(); i++)
+      add_copies(pieces, cut[i], copies.data(), cut_sums.data() + i * bucket_size);
   }
 
   void add_entries(const Entry* entry, const Entry* end, Acc* to) const {
@@ -264,8 +263,8 @@ bool all_valid(const IndexTuples& tuples) {
 
 }  // namespace
 
-bool scatter_add_rows(const Tensor& source, const IndexTuples* rows, const IndexTuples& targets,
-                      BadIndices bad_indices, int64_t num_rows, int64_t width, const Tensor& result) {
+bool scatter_add_rows(const Tensor& source, const IndexTuples* rows, const IndexTuples& targets, BadIndices bad_indices,
+                      int64_t num_rows, int64_t width, const Tensor& result) {
   if (result.numel() == 0)
     return bad_indices == BadIndices::kIgnore || (all_valid(targets) && (!rows || all_valid(*rows)));
   bool valid = false;

@@ -14,7 +14,9 @@ Tensor gather_nd(const Tensor& params, const Tensor& indices, std::string policy
   return result;
 }
 
-STABLE_TORCH_LIBRARY_IMPL(torch_sparse_ops, CPU, m) { m.impl("gather_nd", TORCH_BOX(&gather_nd)); }
+STABLE_TORCH_LIBRARY_IMPL(torch_sparse_ops, CPU, m) {
+  m.impl("gather_nd", TORCH_BOX(&gather_nd));
+}
 
 }  // namespace
 }  // namespace torch_sparse_ops

@@ -6,8 +6,7 @@ namespace torch_sparse_ops {
 namespace {
 
 Tensor scatter_nd(const Tensor& indices, const Tensor& updates, std::vector<int64_t> shape, std::string policy) {
-  const ScatterNdProblem problem =
-      scatter_nd_problem(indices, updates, std::move(shape), policy, BadIndices::kError);
+  const ScatterNdProblem problem = scatter_nd_problem(indices, updates, std::move(shape), policy, BadIndices::kError);
   const Tensor result = new_result(updates, problem.shape);
   const IndexTuples& tuples = problem.indices.tuples;
   if (!scatter_add_rows(problem.updates, nullptr, tuples, problem.bad_indices, problem.num_rows, problem.width, result))
@@ -15,7 +14,9 @@ Tensor scatter_nd(const Tensor& indices, const Tensor& updates, std::vector<int6
   return result;
 }
 
-STABLE_TORCH_LIBRARY_IMPL(torch_sparse_ops, CPU, m) { m.impl("scatter_nd", TORCH_BOX(&scatter_nd)); }
+STABLE_TORCH_LIBRARY_IMPL(torch_sparse_ops, CPU, m) {
+  m.impl("scatter_nd", TORCH_BOX(&scatter_nd));
+}
 
 }  // namespace
 }  // namespace torch_sparse_ops

@@ -106,7 +106,8 @@ class SegmentSum {
 
     for (int64_t block = begin; block < end; block += kBlockRows) {
       const int64_t block_end = std::min(block + kBlockRows, end), count = block_end - block;
-      if (!index_kernels().read_ascending(ids, block, block_end, std::max<int64_t>(done, 0), num_segments_, segment_ids))
+      if (!index_kernels().read_ascending(ids, block, block_end, std::max<int64_t>(done, 0), num_segments_,
+                                          segment_ids))
         return false;
       RowSource<T> source{values_of<T>(problem_.data), problem_.row_stride, nullptr, count};
       if (problem_.indices) {
@@ -207,9 +208,8 @@ Tensor segment_sum(const Tensor& data, std::optional<Tensor> indices, const Tens
   if (problem.count == 0)
     std::fill_n(static_cast<char*>(result.mutable_data_ptr()), result.numel() * result.element_size(), 0);
   else
-    dispatch_sum(kSegmentSum, "data", data.scalar_type(), [&](auto tag) {
-      SegmentSum<typename decltype(tag)::type>(problem, id_limit, result).run();
-    });
+    dispatch_sum(kSegmentSum, "data", data.scalar_type(),
+                 [&](auto tag) { SegmentSum<typename decltype(tag)::type>(problem, id_limit, result).run(); });
   return result;
 }
 
@@ -225,9 +225,11 @@ Tensor segment_sum_backward(const Tensor& grad, std::optional<Tensor> indices, c
   };
   bool valid = true;
   if (!problem.indices)
-    valid = gather_rows(problem.grad, problem.segment_ids.tuples, problem.width / reals_per_value(grad.scalar_type()), BadIndices::kError, result);
+    valid = gather_rows(problem.grad, problem.segment_ids.tuples, problem.width / reals_per_value(grad.scalar_type()),
+                        BadIndices::kError, result);
   else
-    valid = scatter_add_rows(problem.grad, &problem.segment_ids.tuples, problem.indices->tuples, BadIndices::kError, problem.num_rows, problem.width, result);
+    valid = scatter_add_rows(problem.grad, &problem.segment_ids.tuples, problem.indices->tuples, BadIndices::kError,
+                             problem.num_rows, problem.width, result);
   if (!valid) {
     report("segment_ids", problem.segment_ids.tuples);
     if (problem.indices) report("indices", problem.indices->tuples);

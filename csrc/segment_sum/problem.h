@@ -81,9 +81,12 @@ inline SegmentSumBackwardProblem segment_sum_backward_problem(const Tensor& grad
         ", expected num_rows = ", num_rows, " since indices is None");
 
   const int64_t row_elements = product(grad.sizes().begin() + 1, grad.sizes().end());
-  SegmentSumBackwardProblem problem{torch::stable::contiguous(grad), std::nullopt,
+  SegmentSumBackwardProblem problem{torch::stable::contiguous(grad),
+                                    std::nullopt,
                                     index_tensor(segment_ids, {grad.size(0)}, {indices ? 1 : row_elements}, true),
-                                    row_elements * reals_per_value(grad.scalar_type()), num_rows, {}};
+                                    row_elements * reals_per_value(grad.scalar_type()),
+                                    num_rows,
+                                    {}};
   problem.result_sizes = sizes_of(grad);
   problem.result_sizes[0] = num_rows;
   check_shape(op, "the result's shape", problem.result_sizes, grad.element_size());

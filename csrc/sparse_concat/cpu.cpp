@@ -1,6 +1,6 @@
-// sparse_concat on the CPU. Inputs are taken to be sorted and are merged chunk by chunk in cache (merge.h); each entry's
-// bounds and order are checked as it is copied. If an input turns out not to be sorted, or the prefixes do not fit
-// in an int64, all entries are sorted instead.
+// sparse_concat on the CPU. Inputs are taken to be sorted and are merged chunk by chunk in cache (merge.h); each
+// entry's bounds and order are checked as it is copied. If an input turns out not to be sorted, or the prefixes do not
+// fit in an int64, all entries are sorted instead.
 #include <numeric>
 
 #include "../common/cpu.h"
@@ -102,8 +102,8 @@ int merge(const SparseConcatProblem& problem, const Result& result) {
   return found;
 }
 
-// All entries in order of their indices in the result, equal ones in input order. Sorts by a copy of the indices, so that
-// the order is consistent whatever another thread writes to them meanwhile.
+// All entries in order of their indices in the result, equal ones in input order. Sorts by a copy of the indices, so
+// that the order is consistent whatever another thread writes to them meanwhile.
 class FullSort {
  public:
   FullSort(const SparseConcatProblem& problem, const Tensor& like)
@@ -197,15 +197,17 @@ std::tuple<Tensor, Tensor, Tensor> sparse_concat(std::vector<Tensor> indices, st
   std::copy(problem.shape.begin(), problem.shape.end(), mutable_values_of<int64_t>(out_shape));
 
   const Result result{mutable_values_of<int64_t>(out_indices), mutable_values_of<char>(out_values)};
-  int found = problem.dim == 0                    ? append(problem, result)
-              : PrefixMerge::applies(problem)     ? merge(problem, result)
-                                                  : kUnsorted;
+  int found = problem.dim == 0                ? append(problem, result)
+              : PrefixMerge::applies(problem) ? merge(problem, result)
+                                              : kUnsorted;
   if (found == kUnsorted) found = FullSort(problem, out_values).run(result);
   if (found & kOutOfBounds) report_out_of_bounds(problem);
   return {out_indices, out_values, out_shape};
 }
 
-STABLE_TORCH_LIBRARY_IMPL(torch_sparse_ops, CPU, m) { m.impl("sparse_concat", TORCH_BOX(&sparse_concat)); }
+STABLE_TORCH_LIBRARY_IMPL(torch_sparse_ops, CPU, m) {
+  m.impl("sparse_concat", TORCH_BOX(&sparse_concat));
+}
 
 }  // namespace
 }  // namespace torch_sparse_ops

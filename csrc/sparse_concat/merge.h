@@ -16,7 +16,8 @@ class PrefixMerge {
   std::vector<std::vector<int64_t>> positions;
 
   explicit PrefixMerge(const SparseConcatProblem& problem)
-      : problem_(problem), steps_(row_major_multipliers({problem.shape.begin(), problem.shape.begin() + problem.dim})) {}
+      : problem_(problem),
+        steps_(row_major_multipliers({problem.shape.begin(), problem.shape.begin() + problem.dim})) {}
 
   // Whether prefixes can be told apart by one int64.
   static bool applies(const SparseConcatProblem& problem) {
@@ -63,7 +64,8 @@ class PrefixMerge {
   }
 
  private:
-  static void count_places(const std::vector<int64_t>& keys, int64_t low, uint64_t range, std::vector<uint32_t>& place) {
+  static void count_places(const std::vector<int64_t>& keys, int64_t low, uint64_t range,
+                           std::vector<uint32_t>& place) {
     std::vector<uint32_t> next(range + 1);
     for (const int64_t key : keys) next[key - low + 1]++;
     for (uint64_t p = 1; p < range; p++) next[p] += next[p - 1];

@@ -50,8 +50,8 @@ inline void check_sparse_input(const std::vector<Tensor>& indices, const std::ve
   check_int64("shapes", shapes[i], 1, "[R]");
   const int64_t rank = indices[0].size(1);
   check(rank >= 1 && rank <= kMaxRank, op, "indices[0] has ", rank, " columns, expected R in [1, ", kMaxRank, "]");
-  check(indices[i].size(1) == rank, op, "indices[", i, "] has ", indices[i].size(1),
-        " columns, expected R = ", rank, " as indices[0] has");
+  check(indices[i].size(1) == rank, op, "indices[", i, "] has ", indices[i].size(1), " columns, expected R = ", rank,
+        " as indices[0] has");
   check(shapes[i].size(0) == rank, op, "shapes[", i, "] has ", shapes[i].size(0), " sizes, expected R = ", rank);
 
   check(values[i].scalar_type() == values[0].scalar_type(), op, "values[", i, "] has dtype ",
