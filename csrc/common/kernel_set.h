@@ -1,6 +1,11 @@
 // One instruction set's kernels: filled by row_kernels_<set>.cpp, chosen by instruction_set.cpp.
 #pragma once
 
+#if defined(__x86_64__) && defined(__GNUC__)
+#define TORCH_SPARSE_OPS_X86_SETS
+#include <immintrin.h>
+#endif
+
 #include <tuple>
 
 #include "row_kernels.h"
@@ -16,8 +21,7 @@ struct KernelSet {
 };
 
 extern const KernelSet baseline_kernels;
-#if defined(__x86_64__) && defined(__GNUC__)
-#define TORCH_SPARSE_OPS_X86_SETS
+#ifdef TORCH_SPARSE_OPS_X86_SETS
 extern const KernelSet avx2_kernels;
 extern const KernelSet avx512_kernels;
 #endif

@@ -12,11 +12,12 @@ namespace torch_sparse_ops {
 
 // Rows are worked on in blocks whose indices are read once into local storage, checked there and used from there, so
 // that nothing another thread writes to the indices meanwhile can lead out of bounds.
-inline constexpr int64_t kBlockRows = 512;
+inline constexpr int64_t kBlockRows = 1024;
+// How many indices beyond its end a block reads to fetch their rows in time.
+inline constexpr int64_t kLookAhead = 24;
 
-// Consecutive rows of a block that share a segment: run r is rows [r ? end[r - 1] : first, end[r]).
+// Consecutive rows of a block that share a segment: run r is rows [r ? end[r - 1] : 0, end[r]).
 struct Runs {
-  int64_t first = 0;
   int64_t count = 0;
   int64_t end[kBlockRows];
   int64_t segment[kBlockRows];
@@ -53,8 +54,8 @@ struct RowKernels {
 struct IndexKernels {
   // Writes the offsets of tuples [begin, end), kInvalid for those out of bounds; false if there were any.
   bool (*read_offsets)(const IndexTuples&, int64_t begin, int64_t end, int64_t* offsets);
-  // Whether floor <= id[0] <= id[1] <= ... < limit, the ids being those written to `out`.
-  bool (*read_ascending)(const IndexTuples&, int64_t begin, int64_t end, int64_t floor, int64_t limit, int64_t* out);
+  // The runs of equal ids among [begin, end), counted from `begin`; false unless floor <= ids, which ascend, < limit.
+  bool (*read_runs)(const IndexTuples&, int64_t begin, int64_t end, int64_t floor, int64_t limit, Runs&);
 };
 
 template <class T>

@@ -6,6 +6,8 @@ namespace {
 constexpr int64_t kBucketBytes = 256 << 10;  // of accumulators: half of a small second-level cache
 constexpr int64_t kMaxBuckets = 1024;        // as many as can be written to side by side
 constexpr int64_t kMaxPieces = 32;           // into which the work is cut at most if one bucket has it all
+constexpr int64_t kWholeBytes = 8 << 20;     // a result up to this size need not be cut into buckets
+constexpr int64_t kCopiesBytes = 16 << 20;   // all copies of one bucket together
 
 // What is added where: `target` is a row of the bucket, counted from its first.
 struct RowEntry {
@@ -46,12 +48,10 @@ class Scatter {
         width_(width),
         result_(result),
         out_(mutable_values_of<T>(result)) {
-    const int64_t row_bytes = width_ * static_cast<int64_t>(sizeof(Acc));
-    while (shift_ < 32 && (int64_t{2} << shift_) * row_bytes <= kBucketBytes) shift_++;
-    while (shift_ < 32 && (num_rows_ - 1) >> shift_ >= kMaxBuckets) shift_++;
-    buckets_ = ((num_rows_ - 1) >> shift_) + 1;
     const int64_t work = targets_.count * std::max<int64_t>(width_, 4) / kSerialElements;
     chunks_ = std::max<int64_t>(1, std::min<int64_t>(work, kMaxPieces));
+    shift_ = bucket_shift();
+    buckets_ = ((num_rows_ - 1) >> shift_) + 1;
   }
 
   bool run() {
@@ -72,6 +72,20 @@ class Scatter {
   }
 
  private:
+  int bucket_shift() const {
+    const int64_t row_bytes = width_ * static_cast<int64_t>(sizeof(Acc)), bytes = num_rows_ * row_bytes;
+    int shift = 0;
+    // Distributing costs more than the cache misses of adding here and there in a result that the third-level cache
+    // holds, if there are entries enough to pay for clearing and adding copies of it.
+    if (bytes <= kWholeBytes && (targets_.count >= 2 * num_rows_ || chunks_ == 1)) {
+      while ((num_rows_ - 1) >> shift) shift++;
+      return shift;
+    }
+    while (shift < 32 && (int64_t{2} << shift) * row_bytes <= kBucketBytes) shift++;
+    while (shift < 32 && (num_rows_ - 1) >> shift >= kMaxBuckets) shift++;
+    return shift;
+  }
+
   struct Block {
     int64_t begin, count;
     bool consecutive;  // entry i is of source row begin + i
@@ -157,10 +171,11 @@ class Scatter {
 
   int64_t chunk_begin(int64_t chunk) const { return part_begin(targets_.count, chunks_, chunk); }
 
-  // A copy costs clearing and adding its bucket, so a piece has several entries for each row.
+  // A copy costs clearing and adding its bucket, so a piece has at least as many entries as the bucket has rows.
   void append_pieces(std::vector<Piece>& pieces, int64_t bucket, int64_t begin, int64_t end) {
-    const int64_t share = std::max(targets_.count / chunks_, 4 * bucket_rows(bucket));
-    const int64_t parts = std::max<int64_t>(1, (end - begin) / share);
+    const int64_t rows = bucket_rows(bucket), bytes = rows * width_ * static_cast<int64_t>(sizeof(Acc));
+    const int64_t share = std::max(targets_.count / chunks_, rows);
+    const int64_t parts = std::max<int64_t>(1, std::min((end - begin) / share, 1 + kCopiesBytes / bytes));
     for (int64_t part = 0; part < parts; part++)
       pieces.push_back({bucket, begin + part_begin(end - begin, parts, part),
                         begin + part_begin(end - begin, parts, part + 1), part ? copies_++ : -1});
@@ -212,14 +227,13 @@ class Scatter {
           to[entry->target] += entry->value;
       }
     } else {
-      int64_t target[kBlockRows], row[kBlockRows];
+      int64_t target[kBlockRows], row[kBlockRows + kLookAhead];
       while (entry < end) {
         const int64_t count = std::min<int64_t>(end - entry, kBlockRows);
-        for (int64_t i = 0; i < count; i++) {
-          target[i] = entry[i].target;
-          row[i] = entry[i].row;
-        }
-        kernels_.add_rows({source_, width_, row, count}, target, count, width_, to);
+        const int64_t rows = std::min<int64_t>(end - entry, kBlockRows + kLookAhead);
+        for (int64_t i = 0; i < count; i++) target[i] = entry[i].target;
+        for (int64_t i = 0; i < rows; i++) row[i] = entry[i].row;
+        kernels_.add_rows({source_, width_, row, rows}, target, count, width_, to);
         entry += count;
       }
     }

@@ -91,7 +91,7 @@ class SegmentSum {
     if (before < kInvalid || before >= num_segments_) return false;
     CrossingSums<Acc>& crossing = crossing_[chunk];
 
-    int64_t segment_ids[kBlockRows], rows[kBlockRows];
+    int64_t rows[kBlockRows + kLookAhead];
     Runs runs;
     int64_t open = kInvalid, done = before;  // segments up to `done` are written, or left to another chunk
     Acc* partial = crossing.tail;
@@ -106,17 +106,17 @@ class SegmentSum {
 
     for (int64_t block = begin; block < end; block += kBlockRows) {
       const int64_t block_end = std::min(block + kBlockRows, end), count = block_end - block;
-      if (!index_kernels().read_ascending(ids, block, block_end, std::max<int64_t>(done, 0), num_segments_,
-                                          segment_ids))
+      if (!index_kernels().read_runs(ids, block, block_end, std::max<int64_t>(done, 0), num_segments_, runs))
         return false;
       RowSource<T> source{values_of<T>(problem_.data), problem_.row_stride, nullptr, count};
       if (problem_.indices) {
-        if (!index_kernels().read_offsets(problem_.indices->tuples, block, block_end, rows)) return false;
+        const int64_t ahead_end = std::min(block_end + kLookAhead, problem_.count);
+        if (!index_kernels().read_offsets(problem_.indices->tuples, block, ahead_end, rows)) return false;
         source.rows = rows;
+        source.rows_available = ahead_end - block;
       } else {
         source.data += block * problem_.row_stride;
       }
-      find_runs(segment_ids, count, runs);
 
       // The first run may continue an open segment, the last may go on in the next block or chunk.
       int64_t r = 0;
@@ -150,18 +150,6 @@ class SegmentSum {
     }
     if (end == problem_.count) zero(done + 1, num_segments_);
     return true;
-  }
-
-  static void find_runs(const int64_t* ids, int64_t count, Runs& runs) {
-    int64_t found = 0;
-    for (int64_t i = 0; i + 1 < count; i++) {
-      runs.end[found] = i + 1;
-      runs.segment[found] = ids[i];
-      found += ids[i] != ids[i + 1];
-    }
-    runs.end[found] = count;
-    runs.segment[found] = ids[count - 1];
-    runs.count = found + 1;
   }
 
   void combine_crossing() {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "../common/cpu.h"
 #include "problem.h"
 
 namespace torch_sparse_ops {
@@ -36,40 +37,63 @@ class PrefixMerge {
 
   void cut(int64_t chunks) {
     const std::vector<int64_t> splitters = choose_splitters(chunks);
-    positions.assign(1, std::vector<int64_t>(problem_.inputs.size(), 0));
-    for (size_t s = 0; s < splitters.size();) {
-      const auto last = std::upper_bound(splitters.begin() + s, splitters.end(), splitters[s]);
-      const int64_t repeats = last - splitters.begin() - s;
-      cut_at(splitters[s], repeats);
-      s += repeats;
+    const int64_t inputs = static_cast<int64_t>(problem_.inputs.size()), cuts = static_cast<int64_t>(splitters.size());
+    positions.assign(cuts + 2, std::vector<int64_t>(inputs));
+    for_each_task(inputs, [&](int64_t j, int64_t) {
+      int64_t at = 0;
+      for (int64_t s = 0; s < cuts; s++) positions[s + 1][j] = at = lower_bound(j, splitters[s], at);
+      positions[cuts + 1][j] = problem_.inputs[j].nnz;
+    });
+    for (int64_t s = 0, next = 0; s < cuts; s = next) {
+      next = std::upper_bound(splitters.begin() + s, splitters.end(), splitters[s]) - splitters.begin();
+      if (next - s > 1) cut_within(splitters[s], s + 1, next + 1);
     }
-    positions.emplace_back();
-    for (const SparseInput& input : problem_.inputs) positions.back().push_back(input.nnz);
   }
 
-  // place[e] is the place within the chunk of its e-th entry, counted input by input.
-  void places(int64_t chunk, std::vector<int64_t>& keys, std::vector<uint32_t>& place) const {
-    keys.clear();
-    for (size_t j = 0; j < problem_.inputs.size(); j++)
-      for (int64_t i = positions[chunk][j]; i < positions[chunk + 1][j]; i++)
-        keys.push_back(key(problem_.inputs[j], i));
-    place.resize(keys.size());
-    if (keys.empty()) return;
-    const auto [low, high] = std::minmax_element(keys.begin(), keys.end());
-    const uint64_t range = static_cast<uint64_t>(*high) - static_cast<uint64_t>(*low);
-    if (range < 4 * keys.size() + 1024)
-      count_places(keys, *low, range + 1, place);
-    else
-      sort_places(keys, place);
+  // place[e] is the place within the chunk of its e-th entry, counted input by input. False if an input is not sorted.
+  bool places(int64_t chunk, std::vector<int64_t>& keys, std::vector<uint32_t>& place) const {
+    const std::vector<int64_t>&begin = positions[chunk], &end = positions[chunk + 1];
+    int64_t size = 0;
+    for (size_t j = 0; j < begin.size(); j++) size += end[j] - begin[j];
+    keys.resize(size);
+    place.resize(size);
+    int64_t low = std::numeric_limits<int64_t>::max(), high = std::numeric_limits<int64_t>::min();
+    int64_t* to = keys.data();
+    for (size_t j = 0; j < begin.size(); j++) {
+      const int64_t count = end[j] - begin[j];
+      if (count == 0) continue;
+      read_keys(j, begin[j], end[j], to);
+      low = std::min(low, to[0]);
+      high = std::max(high, to[count - 1]);
+      to += count;
+    }
+    if (low > high) return size == 0;
+    const uint64_t range = static_cast<uint64_t>(high) - static_cast<uint64_t>(low) + 1;
+    if (range <= static_cast<uint64_t>(4 * size + 1024)) return count_places(keys, low, range, place);
+    sort_places(keys, place);
+    return true;
   }
 
  private:
-  static void count_places(const std::vector<int64_t>& keys, int64_t low, uint64_t range,
+  void read_keys(size_t j, int64_t begin, int64_t end, int64_t* to) const {
+    const SparseInput& input = problem_.inputs[j];
+    if (problem_.dim == 1)
+      for (int64_t i = begin; i < end; i++) *to++ = input.indices[i * input.entry_stride];
+    else
+      for (int64_t i = begin; i < end; i++) *to++ = key(input, i);
+  }
+
+  static bool count_places(const std::vector<int64_t>& keys, int64_t low, uint64_t range,
                            std::vector<uint32_t>& place) {
     std::vector<uint32_t> next(range + 1);
-    for (const int64_t key : keys) next[key - low + 1]++;
+    for (const int64_t key : keys) {
+      const uint64_t at = static_cast<uint64_t>(key) - static_cast<uint64_t>(low);
+      if (at >= range) return false;
+      next[at + 1]++;
+    }
     for (uint64_t p = 1; p < range; p++) next[p] += next[p - 1];
     for (size_t e = 0; e < keys.size(); e++) place[e] = next[keys[e] - low]++;
+    return true;
   }
 
   static void sort_places(const std::vector<int64_t>& keys, std::vector<uint32_t>& place) {
@@ -93,12 +117,19 @@ class PrefixMerge {
     return splitters;
   }
 
-  // The place of a prefix among those of an input, clamped so that positions never go back, whatever the input holds.
-  int64_t lower_bound(size_t j, int64_t prefix, int64_t from) const {
-    int64_t low = from, high = problem_.inputs[j].nnz;
+  // The first entry of input j, from `low` on, with at least that prefix: doubling steps, then bisection. Never goes
+  // back, whatever the input holds.
+  int64_t lower_bound(int64_t j, int64_t prefix, int64_t low) const {
+    const SparseInput& input = problem_.inputs[j];
+    int64_t step = 1, high = low;
+    while (high < input.nnz && key(input, high) < prefix) {
+      low = high + 1;
+      high = std::min(high + step, input.nnz);
+      step *= 2;
+    }
     while (low < high) {
       const int64_t middle = low + (high - low) / 2;
-      if (key(problem_.inputs[j], middle) < prefix)
+      if (key(input, middle) < prefix)
         low = middle + 1;
       else
         high = middle;
@@ -106,26 +137,22 @@ class PrefixMerge {
     return low;
   }
 
-  // A cut before the prefix; if it is so common that several were to be made there, the others within it.
-  void cut_at(int64_t prefix, int64_t cuts) {
-    std::vector<int64_t> at = positions.back();
-    for (size_t j = 0; j < at.size(); j++) at[j] = lower_bound(j, prefix, at[j]);
-    positions.push_back(at);
-    if (cuts == 1) return;
-    std::vector<int64_t> end(at.size());
+  // Cuts [first, end) all stand before a prefix that is very common: spreads them over its entries.
+  void cut_within(int64_t prefix, int64_t first, int64_t end) {
+    std::vector<int64_t> at = positions[first], last(at.size());
     int64_t common = 0;
     for (size_t j = 0; j < at.size(); j++) {
-      end[j] = lower_bound(j, prefix + 1, at[j]);
-      common += end[j] - at[j];
+      last[j] = lower_bound(j, prefix + 1, at[j]);
+      common += last[j] - at[j];
     }
-    for (int64_t c = 1; c < cuts; c++) {
-      int64_t rest = common / cuts;
+    for (int64_t c = first + 1; c < end; c++) {
+      int64_t rest = common / (end - first);
       for (size_t j = 0; j < at.size() && rest; j++) {
-        const int64_t taken = std::min(rest, end[j] - at[j]);
+        const int64_t taken = std::min(rest, last[j] - at[j]);
         at[j] += taken;
         rest -= taken;
       }
-      positions.push_back(at);
+      positions[c] = at;
     }
   }
 
