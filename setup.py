@@ -1,14 +1,29 @@
-"""Builds csrc/**/*.cpp into one library without Python in it, on LibTorch's stable ABI; metadata is in pyproject.toml.
+"""Builds csrc/**/*.cpp into a library without Python in it, on LibTorch's stable ABI; metadata is in pyproject.toml.
 
-FORCE_CUDA=1 builds csrc/**/*.cu too wherever nvcc is, FORCE_CUDA=0 never; by default where nvcc and a GPU are found.
+Read from the environment: MAX_JOBS (by torch: compilers at a time) and DEBUG=1 (no optimisation, debug symbols).
 """
 
 import os
+import shutil
+import sys
 from pathlib import Path
 
-from setuptools import setup
+from setuptools import Extension, setup
 from setuptools.command.bdist_wheel import bdist_wheel
-from torch.utils.cpp_extension import BuildExtension, CppExtension
+
+
+def stop(problem: str, remedy: str) -> None:
+    sys.exit(f"\ntorch_sparse_ops cannot be built: {problem}. {remedy}\n")
+
+
+try:
+    import torch
+    from torch.utils.cpp_extension import BuildExtension, CppExtension, get_cxx_compiler, is_ninja_available
+except ImportError as error:
+    stop(
+        f"it needs the headers of torch, which cannot be imported here ({error})",
+        "Leave out --no-build-isolation, so that pip brings a torch to build with, or install torch >= 2.11 first.",
+    )
 
 ROOT = Path(__file__).parent
 DEBUG = os.environ.get("DEBUG") == "1"
@@ -20,30 +35,50 @@ OPTIMISE = ["-O0", "-g"] if DEBUG else ["-O3", "-g0"]
 FLAGS = ["-std=c++20", "-fvisibility=hidden", "-ffp-contract=off", "-Wall", "-Wno-psabi", *OPTIMISE]
 
 
+class Build(BuildExtension.with_options(no_python_abi_suffix=True)):
+    """Says what is missing before it is missed."""
+
+    def build_extensions(self) -> None:
+        if torch.__version__ < "2.11":
+            stop(
+                f"it needs the headers of torch >= 2.11, and this is torch {torch.__version__}",
+                "Upgrade torch, or leave out --no-build-isolation, so that pip brings one to build with.",
+            )
+        if not is_ninja_available():
+            stop(
+                "ninja is not on the PATH",
+                "Run `pip install ninja`, or leave out --no-build-isolation, so that pip brings it.",
+            )
+        compiler = get_cxx_compiler().split()[0]
+        if not shutil.which(compiler):
+            stop(
+                f"the C++ compiler {compiler!r} is not on the PATH",
+                "Install GCC or Clang (Debian and Ubuntu: `apt-get install g++`, macOS: `xcode-select --install`), or "
+                "name yours in the environment variable CXX. It must know C++20.",
+            )
+        super().build_extensions()
+
+
 class Wheel(bdist_wheel):
     """One wheel for every Python: the library does not know Python."""
 
-    def get_tag(self):
+    def get_tag(self) -> tuple[str, str, str]:
         return "py3", "none", super().get_tag()[2]
 
 
-def sources(suffix: str) -> list[str]:
-    return sorted(str(path.relative_to(ROOT)) for path in ROOT.glob(f"csrc/**/*.{suffix}"))
+def files(*suffixes: str) -> list[str]:
+    return sorted(str(path.relative_to(ROOT)) for suffix in suffixes for path in ROOT.glob(f"csrc/**/*.{suffix}"))
 
 
-setup(
-    ext_modules=[
-        CppExtension(
-            "torch_sparse_ops._cpu",
-            sources("cpp"),
-            depends=[str(path) for end in ("h", "inc") for path in ROOT.glob(f"csrc/**/*.{end}")],
-            define_macros=DEFINES,
-            extra_compile_args=FLAGS,
-            py_limited_api=True,
-        )
-    ],
-    cmdclass={
-        "build_ext": BuildExtension.with_options(no_python_abi_suffix=True),
-        "bdist_wheel": Wheel,
-    },
-)
+def cpu_library() -> Extension:
+    return CppExtension(
+        "torch_sparse_ops._cpu",
+        files("cpp"),
+        depends=files("h", "inc"),
+        define_macros=DEFINES,
+        extra_compile_args=FLAGS,
+        py_limited_api=True,
+    )
+
+
+setup(ext_modules=[cpu_library()], cmdclass={"build_ext": Build, "bdist_wheel": Wheel})

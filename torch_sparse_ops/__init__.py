@@ -1,4 +1,4 @@
-"""scatter_nd, gather_nd, segment_sum and sparse_concat as differentiable operators, ``torch.ops.torch_sparse_ops.*``."""
+"""scatter_nd, gather_nd, segment_sum and sparse_concat as differentiable torch operators."""
 
 from . import _library
 

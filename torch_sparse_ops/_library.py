@@ -13,7 +13,7 @@ SCHEMA_VERSION = 1
 
 _DIRECTORY = Path(__file__).resolve().parent
 _SUFFIX = ".pyd" if sys.platform == "win32" else ".so"
-_BUILD_COMMAND = "pip install --force-reinstall --no-deps torch_sparse_ops   (from a checkout: pip install .)"
+_BUILD_COMMAND = "pip install --force-reinstall --no-deps torch_sparse_ops   (from a checkout: pip install -e .)"
 
 
 def library_path() -> dict[str, Path]:
@@ -35,8 +35,9 @@ def load() -> None:
     if "cpu" not in paths:
         raise ImportError(
             f"torch_sparse_ops: its compiled library was not found. Looked for {_DIRECTORY / f'_cpu{_SUFFIX}'}.\n"
-            f"Build it with: {_BUILD_COMMAND}"
+            f"Build it with: {_BUILD_COMMAND}{_checkout_hint()}"
         )
+    _refuse_second_copy(paths["cpu"])
     _load(paths["cpu"])
     if "cuda" in paths and torch.version.cuda is not None:
         _load(paths["cuda"])
@@ -51,6 +52,26 @@ def instruction_set() -> str:
     function = ctypes.CDLL(str(library_path()["cpu"])).torch_sparse_ops_instruction_set
     function.restype = ctypes.c_char_p
     return function().decode()
+
+
+def _checkout_hint() -> str:
+    if not (_DIRECTORY.parent / "setup.py").exists():
+        return ""
+    return (
+        "\nThis is a source checkout, which hides an installed package from a Python that starts in it: build in "
+        "place, or start Python elsewhere."
+    )
+
+
+def _refuse_second_copy(path: Path) -> None:
+    """Two copies of the operators would overwrite each other's kernels, and take the process down."""
+    loaded = torch.ops.loaded_libraries
+    if str(path) not in loaded and hasattr(torch.ops.torch_sparse_ops, "scatter_nd"):
+        raise ImportError(
+            f"torch_sparse_ops: {path} cannot be loaded, since another copy of the operators is in this process "
+            f"already.\nLibraries that torch has loaded: {', '.join(sorted(loaded))}.\n"
+            "Keep one copy installed, and load that one."
+        )
 
 
 def _load(path: Path) -> None:
