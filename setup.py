@@ -1,10 +1,12 @@
-"""Builds csrc/**/*.cpp into a library without Python in it, on LibTorch's stable ABI; metadata is in pyproject.toml.
+"""Builds csrc/**/*.cpp into a library without Python in it, on LibTorch's stable ABI; cuda_build.py builds **/*.cu.
 
-Read from the environment: MAX_JOBS (by torch: compilers at a time) and DEBUG=1 (no optimisation, debug symbols).
+Read from the environment: MAX_JOBS (by torch: compilers at a time), DEBUG=1 (no optimisation, debug symbols), and what
+cuda_build.py reads. Metadata is in pyproject.toml.
 """
 
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -25,12 +27,13 @@ except ImportError as error:
         "Leave out --no-build-isolation, so that pip brings a torch to build with, or install torch >= 2.11 first.",
     )
 
-ROOT = Path(__file__).parent
+ROOT = Path(__file__).resolve().parent
+sys.path.insert(0, str(ROOT))  # a build by pip does not look here
+
+import cuda_build  # noqa: E402
+
 DEBUG = os.environ.get("DEBUG") == "1"
-DEFINES = [
-    ("TORCH_STABLE_ONLY", None),
-    ("TORCH_TARGET_VERSION", "0x020b000000000000"),  # 2.11
-]
+DEFINES = [("TORCH_STABLE_ONLY", None), ("TORCH_TARGET_VERSION", "0x020b000000000000")]  # 2.11
 OPTIMISE = ["-O0", "-g"] if DEBUG else ["-O3", "-g0"]
 FLAGS = ["-std=c++20", "-fvisibility=hidden", "-ffp-contract=off", "-Wall", "-Wno-psabi", *OPTIMISE]
 
@@ -57,6 +60,18 @@ class Build(BuildExtension.with_options(no_python_abi_suffix=True)):
                 "name yours in the environment variable CXX. It must know C++20.",
             )
         super().build_extensions()
+
+    def run(self) -> None:
+        super().run()
+        package = Path("torch_sparse_ops") if self.inplace else Path(self.build_lib, "torch_sparse_ops")
+        try:
+            cuda_build.build(package / "_cuda.so")
+        except subprocess.CalledProcessError:
+            stop(
+                "nvcc failed, as it says above",
+                "If it speaks of an unsupported compiler, nvcc is older than that: take a newer CUDA toolkit, or set "
+                "NVCC_PREPEND_FLAGS='-ccbin g++-12' to name an older compiler. FORCE_CUDA=0 builds without CUDA.",
+            )
 
 
 class Wheel(bdist_wheel):

@@ -64,4 +64,4 @@ def sum_rows(
     result = torch.zeros(num_rows + 1, width, dtype=accumulator, device=source.device)  # the last row: ignored ones
     rows = torch.where(valid, rows, num_rows)
     result.index_add_(0, rows, source.reshape(rows.shape[0], width).to(accumulator))
-    return result[:num_rows].to(dtype).view(*row_sizes, *slice_sizes).contiguous()
+    return result[:num_rows].to(dtype).view([*row_sizes, *slice_sizes]).contiguous()

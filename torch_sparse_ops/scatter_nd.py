@@ -84,7 +84,7 @@ def composite(
     rows, valid = _composite.linear_index(indices, shape[:depth])
     if _checks.raises_on_bad_indices(bad_indices_policy, updates):
         _composite.raise_invalid_tuple("scatter_nd", indices, valid, shape[:depth])
-    return _composite.sum_rows(updates.flatten(0, indices.dim() - 2), rows, valid, shape[:depth], shape[depth:])
+    return _composite.sum_rows(updates, rows, valid, shape[:depth], shape[depth:])
 
 
 def _save(ctx: Any, _output: Any, indices: torch.Tensor, _updates: Any, shape: Sequence[int], policy: str) -> None:

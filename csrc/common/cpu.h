@@ -53,10 +53,9 @@ inline void prefer_huge_pages([[maybe_unused]] void* data, [[maybe_unused]] int6
 #endif
 }
 
-// An uninitialised result of like's dtype (or `dtype`).
-inline Tensor new_result(const Tensor& like, const std::vector<int64_t>& sizes,
-                         std::optional<ScalarType> dtype = std::nullopt) {
-  Tensor result = torch::stable::new_empty(like, sizes, dtype);
+// An uninitialised result of like's dtype.
+inline Tensor new_result(const Tensor& like, const std::vector<int64_t>& sizes) {
+  Tensor result = allocate_empty(like, sizes);
   prefer_huge_pages(result.mutable_data_ptr(), result.numel() * static_cast<int64_t>(result.element_size()));
   return result;
 }
@@ -69,7 +68,7 @@ class Scratch {
   Scratch(const Tensor& like, int64_t count) {
     const int64_t bytes = count * static_cast<int64_t>(sizeof(T));
     if (bytes <= static_cast<int64_t>(sizeof(in_place_))) return;
-    tensor_ = torch::stable::new_empty(like, {bytes}, ScalarType::Byte);
+    tensor_ = allocate_empty(like, {bytes}, ScalarType::Byte);
     data_ = static_cast<T*>(tensor_->mutable_data_ptr());
     prefer_huge_pages(data_, bytes);
   }

@@ -1,5 +1,7 @@
 #include "scatter.h"
 
+#include "scatter_input.h"
+
 namespace torch_sparse_ops {
 namespace {
 
@@ -40,15 +42,12 @@ class Scatter {
  public:
   Scatter(const Tensor& source, const IndexTuples* rows, const IndexTuples& targets, BadIndices bad_indices,
           int64_t num_rows, int64_t width, const Tensor& result)
-      : source_(values_of<T>(source)),
-        rows_(rows),
-        targets_(targets),
-        bad_indices_(bad_indices),
+      : input_(source, rows, targets, bad_indices, width),
         num_rows_(num_rows),
         width_(width),
         result_(result),
         out_(mutable_values_of<T>(result)) {
-    const int64_t work = targets_.count * std::max<int64_t>(width_, 4) / kSerialElements;
+    const int64_t work = input_.count() * std::max<int64_t>(width_, 4) / kSerialElements;
     chunks_ = std::max<int64_t>(1, std::min<int64_t>(work, kMaxPieces));
     shift_ = bucket_shift();
     buckets_ = ((num_rows_ - 1) >> shift_) + 1;
@@ -58,17 +57,16 @@ class Scatter {
     std::vector<Piece> pieces;
     std::optional<Scratch<Entry>> entries;
     if (buckets_ == 1) {
-      append_pieces(pieces, 0, 0, targets_.count);
+      append_pieces(pieces, 0, 0, input_.count());
     } else {
       std::vector<int64_t> starts = count_entries();
-      const int64_t longest_chunk = targets_.count / chunks_ + 1;  // a chunk cannot write past this much more
-      entries.emplace(result_, starts.back() + longest_chunk);
-      if (!bad_) distribute(starts, entries->data());
-      if (!bad_)
+      entries.emplace(result_, starts.back() + input_.count() / chunks_ + 1);  // and what one chunk may write too far
+      if (!input_.is_bad()) distribute(starts, entries->data());
+      if (!input_.is_bad())
         for (int64_t b = 0; b < buckets_; b++) append_pieces(pieces, b, starts[b * chunks_], starts[(b + 1) * chunks_]);
     }
-    if (!bad_) sum(pieces, entries ? entries->data() : nullptr);
-    return !bad_;
+    if (!input_.is_bad()) sum(pieces, entries ? entries->data() : nullptr);
+    return !input_.is_bad();
   }
 
  private:
@@ -77,7 +75,7 @@ class Scatter {
     int shift = 0;
     // Distributing costs more than the cache misses of adding here and there in a result that the third-level cache
     // holds, if there are entries enough to pay for clearing and adding copies of it.
-    if (bytes <= kWholeBytes && (targets_.count >= 2 * num_rows_ || chunks_ == 1)) {
+    if (bytes <= kWholeBytes && (input_.count() >= 2 * num_rows_ || chunks_ == 1)) {
       while ((num_rows_ - 1) >> shift) shift++;
       return shift;
     }
@@ -86,57 +84,14 @@ class Scatter {
     return shift;
   }
 
-  struct Block {
-    int64_t begin, count;
-    bool consecutive;  // entry i is of source row begin + i
-    int64_t target[kBlockRows], row[kBlockRows];
-  };
-
   int64_t bucket_rows(int64_t bucket) const { return std::min(num_rows_ - (bucket << shift_), int64_t{1} << shift_); }
-
-  // Calls function(block) for the entries [begin, end), in blocks and without those to be ignored; stops at a bad one
-  // that is not.
-  template <class Function>
-  void for_each_block(int64_t begin, int64_t end, const Function& function) {
-    Block block;
-    for (; begin < end; begin += kBlockRows) {
-      const int64_t block_end = std::min(begin + kBlockRows, end);
-      bool valid = index_kernels().read_offsets(targets_, begin, block_end, block.target);
-      if (rows_) valid &= index_kernels().read_offsets(*rows_, begin, block_end, block.row);
-      if (!valid && bad_indices_ == BadIndices::kError) {
-        bad_.store(true, std::memory_order_relaxed);
-        return;
-      }
-      block.begin = begin;
-      block.count = block_end - begin;
-      block.consecutive = valid && !rows_;
-      if (!valid) drop_ignored(block);
-      function(block);
-    }
-  }
-
-  void drop_ignored(Block& block) {
-    int64_t kept = 0;
-    for (int64_t i = 0; i < block.count; i++) {
-      const int64_t row = rows_ ? block.row[i] : block.begin + i;
-      if (row < 0 || block.target[i] < 0) continue;
-      block.target[kept] = block.target[i];
-      block.row[kept++] = row;
-    }
-    block.count = kept;
-  }
-
-  RowSource<T> rows_of(const Block& block) const {
-    return {block.consecutive ? source_ + block.begin * width_ : source_, width_,
-            block.consecutive ? nullptr : block.row, block.count};
-  }
 
   // starts[bucket * chunks + chunk] is where the chunk's entries of the bucket begin; the last one is their number.
   std::vector<int64_t> count_entries() {
     std::vector<int64_t> starts(buckets_ * chunks_ + 1);
     for_each_task(chunks_, [&](int64_t chunk, int64_t) {
       std::vector<int64_t> counts(buckets_);
-      for_each_block(chunk_begin(chunk), chunk_begin(chunk + 1), [&](const Block& block) {
+      input_.for_each_block(chunk_begin(chunk), chunk_begin(chunk + 1), [&](const auto& block) {
         for (int64_t i = 0; i < block.count; i++) counts[block.target[i] >> shift_]++;
       });
       for (int64_t b = 0; b < buckets_; b++) starts[b * chunks_ + chunk] = counts[b];
@@ -152,8 +107,8 @@ class Scatter {
       std::vector<int64_t> next(buckets_);
       for (int64_t b = 0; b < buckets_; b++) next[b] = starts[b * chunks_ + chunk];
       Acc values[holds_value<Entry> ? kBlockRows : 1];
-      for_each_block(chunk_begin(chunk), chunk_begin(chunk + 1), [&](const Block& block) {
-        if constexpr (holds_value<Entry>) kernels_.widen(rows_of(block), block.count, values);
+      input_.for_each_block(chunk_begin(chunk), chunk_begin(chunk + 1), [&](const auto& block) {
+        if constexpr (holds_value<Entry>) kernels_.widen(input_.rows_of(block), block.count, values);
         for (int64_t i = 0; i < block.count; i++) {
           Entry& entry = entries[next[block.target[i] >> shift_]++];
           entry.target = static_cast<uint32_t>(block.target[i] & in_bucket);
@@ -165,16 +120,16 @@ class Scatter {
       });
       // The counts hold unless the indices were changed meanwhile.
       for (int64_t b = 0; b < buckets_; b++)
-        if (next[b] != starts[b * chunks_ + chunk + 1]) bad_.store(true, std::memory_order_relaxed);
+        if (next[b] != starts[b * chunks_ + chunk + 1]) input_.set_bad();
     });
   }
 
-  int64_t chunk_begin(int64_t chunk) const { return part_begin(targets_.count, chunks_, chunk); }
+  int64_t chunk_begin(int64_t chunk) const { return part_begin(input_.count(), chunks_, chunk); }
 
   // A copy costs clearing and adding its bucket, so a piece has at least as many entries as the bucket has rows.
   void append_pieces(std::vector<Piece>& pieces, int64_t bucket, int64_t begin, int64_t end) {
     const int64_t rows = bucket_rows(bucket), bytes = rows * width_ * static_cast<int64_t>(sizeof(Acc));
-    const int64_t share = std::max(targets_.count / chunks_, rows);
+    const int64_t share = std::max(input_.count() / chunks_, rows);
     const int64_t parts = std::max<int64_t>(1, std::min((end - begin) / share, 1 + kCopiesBytes / bytes));
     for (int64_t part = 0; part < parts; part++)
       pieces.push_back({bucket, begin + part_begin(end - begin, parts, part),
@@ -208,12 +163,12 @@ class Scatter {
       if (entries)
         add_entries(entries + piece.begin, entries + piece.end, to);
       else
-        for_each_block(piece.begin, piece.end, [&](const Block& block) {
-          kernels_.add_rows(rows_of(block), block.target, block.count, width_, to);
+        input_.for_each_block(piece.begin, piece.end, [&](const auto& block) {
+          kernels_.add_rows(input_.rows_of(block), block.target, block.count, width_, to);
         });
       if (!accumulates_in_place<T> && piece.copy < 0 && !is_cut) kernels_.round(out, to, size);
     });
-    if (bad_) return;
+    if (input_.is_bad()) return;
     for (size_t i = 0; i < cut.size(); i++)
       add_copies(pieces, cut[i], copies.data(), cut_sums.data() + i * bucket_size);
   }
@@ -233,7 +188,7 @@ class Scatter {
         const int64_t rows = std::min<int64_t>(end - entry, kBlockRows + kLookAhead);
         for (int64_t i = 0; i < count; i++) target[i] = entry[i].target;
         for (int64_t i = 0; i < rows; i++) row[i] = entry[i].row;
-        kernels_.add_rows({source_, width_, row, rows}, target, count, width_, to);
+        kernels_.add_rows({input_.source(), width_, row, rows}, target, count, width_, to);
         entry += count;
       }
     }
@@ -254,20 +209,16 @@ class Scatter {
     });
   }
 
-  const T* const source_;
-  const IndexTuples* const rows_;
-  const IndexTuples& targets_;
-  const BadIndices bad_indices_;
+  ScatterInput<T> input_;
   const int64_t num_rows_, width_;
   const Tensor& result_;
   T* const out_;
   const RowKernels<T>& kernels_ = row_kernels<T>();
   int shift_ = 0;  // row >> shift_ is its bucket
   int64_t buckets_ = 1, chunks_ = 1, copies_ = 0;
-  std::atomic<bool> bad_{false};
 };
 
-// An empty result: there is nothing to add, but bad indices are errors all the same.
+// For an empty result: there is nothing to add, but bad indices are errors all the same.
 bool all_valid(const IndexTuples& tuples) {
   int64_t offsets[kBlockRows];
   for (int64_t begin = 0; begin < tuples.count; begin += kBlockRows)

@@ -35,6 +35,29 @@ int64_t product(Iterator begin, Iterator end) {
   return result;
 }
 
+// Tensor memory. The stable ABI reports an allocation that fails by naming a header of torch; this says what happened.
+template <class Allocate>
+Tensor allocate(int64_t bytes, const Allocate& allocate_by_torch) {
+  try {
+    return allocate_by_torch();
+  } catch (const std::exception&) {
+    throw std::runtime_error(text("torch_sparse_ops: out of memory: could not allocate ", bytes, " bytes"));
+  }
+}
+
+inline Tensor allocate_empty(const Tensor& like, const std::vector<int64_t>& sizes,
+                             std::optional<ScalarType> dtype = std::nullopt) {
+  const int64_t item_bytes = dtype == ScalarType::Byte ? 1 : static_cast<int64_t>(like.element_size());
+  return allocate(item_bytes * product(sizes.begin(), sizes.end()),
+                  [&] { return torch::stable::new_empty(like, sizes, dtype); });
+}
+
+inline Tensor to_contiguous(const Tensor& tensor) {
+  if (tensor.is_contiguous()) return tensor;
+  return allocate(tensor.numel() * static_cast<int64_t>(tensor.element_size()),
+                  [&] { return torch::stable::contiguous(tensor); });
+}
+
 // How many rows of the tensor one step along each dimension is.
 inline std::vector<int64_t> row_major_multipliers(const std::vector<int64_t>& sizes) {
   std::vector<int64_t> multipliers(sizes.size());
@@ -47,7 +70,7 @@ inline std::vector<int64_t> row_major_multipliers(const std::vector<int64_t>& si
 inline Tensor with_contiguous_inner(const Tensor& tensor, int64_t outer_dims) {
   int64_t expected = 1;
   for (int64_t d = tensor.dim() - 1; d >= outer_dims; d--) {
-    if (tensor.size(d) != 1 && tensor.stride(d) != expected) return torch::stable::contiguous(tensor);
+    if (tensor.size(d) != 1 && tensor.stride(d) != expected) return to_contiguous(tensor);
     expected *= tensor.size(d);
   }
   return tensor;
@@ -92,7 +115,7 @@ inline bool batch_collapses(const Tensor& indices, int64_t batch_dims) {
 inline IndexTensor index_tensor(const Tensor& indices, const std::vector<int64_t>& sizes,
                                 const std::vector<int64_t>& multipliers, bool scalar = false) {
   const int64_t batch_dims = indices.dim() - (scalar ? 0 : 1);
-  IndexTensor result{batch_collapses(indices, batch_dims) ? indices : torch::stable::contiguous(indices), {}};
+  IndexTensor result{batch_collapses(indices, batch_dims) ? indices : to_contiguous(indices), {}};
   const Tensor& tensor = result.tensor;
   IndexTuples& tuples = result.tuples;
   tuples.data = tensor.const_data_ptr();

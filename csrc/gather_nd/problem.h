@@ -28,11 +28,11 @@ inline GatherNdProblem gather_nd_problem(const Tensor& params, const Tensor& ind
   check(depth <= params.dim(), op, "indices has ", depth,
         " components in its last dimension, expected at most the rank of params, ", params.dim());
 
-  const Tensor rows = with_contiguous_inner(params, depth);
   const std::vector<int64_t> sizes = sizes_of(params);
   std::vector<int64_t> result_sizes(indices.sizes().begin(), indices.sizes().begin() + batch_dims);
   result_sizes.insert(result_sizes.end(), sizes.begin() + depth, sizes.end());
   check_shape(op, "the result's shape", result_sizes, params.element_size());
+  const Tensor rows = with_contiguous_inner(params, depth);
   GatherNdProblem problem{rows,
                           index_tensor(indices, {sizes.begin(), sizes.begin() + depth},
                                        {rows.strides().begin(), rows.strides().begin() + depth}),

@@ -35,8 +35,8 @@ inline ScatterNdProblem scatter_nd_problem(const Tensor& indices, const Tensor& 
         tuple_text(expected), " = indices.shape[:-1] + shape[", depth, ":]");
 
   const std::vector<int64_t> sizes(shape.begin(), shape.begin() + depth);
-  ScatterNdProblem problem{torch::stable::contiguous(updates),
-                           index_tensor(indices, sizes, row_major_multipliers(sizes)), bad_indices, std::move(shape)};
+  ScatterNdProblem problem{to_contiguous(updates), index_tensor(indices, sizes, row_major_multipliers(sizes)),
+                           bad_indices, std::move(shape)};
   problem.num_rows = product(sizes.begin(), sizes.end());
   problem.width = product(problem.shape.begin() + depth, problem.shape.end()) * reals_per_value(updates.scalar_type());
   return problem;

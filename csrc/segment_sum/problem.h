@@ -50,6 +50,9 @@ inline SegmentSumProblem segment_sum_problem(const Tensor& data, const std::opti
         ", expected data.shape[0] = ", data.size(0), " since indices is None");
   check(!num_segments || *num_segments >= 0, op, "num_segments = ", num_segments.value_or(0),
         " is negative; it is in [0, 2^63)");
+  std::vector<int64_t> result_sizes = sizes_of(data);
+  result_sizes[0] = num_segments.value_or(0);
+  check_shape(op, "the result's shape", result_sizes, data.element_size());
 
   SegmentSumProblem problem{with_contiguous_inner(data, 1), std::nullopt, index_tensor(segment_ids, {0}, {1}, true)};
   const int64_t reals = reals_per_value(data.scalar_type());
@@ -80,16 +83,16 @@ inline SegmentSumBackwardProblem segment_sum_backward_problem(const Tensor& grad
   check(indices || num_rows == segment_ids.size(0), op, "segment_ids has length ", segment_ids.size(0),
         ", expected num_rows = ", num_rows, " since indices is None");
 
+  std::vector<int64_t> result_sizes = sizes_of(grad);
+  result_sizes[0] = num_rows;
+  check_shape(op, "the result's shape", result_sizes, grad.element_size());
   const int64_t row_elements = product(grad.sizes().begin() + 1, grad.sizes().end());
-  SegmentSumBackwardProblem problem{torch::stable::contiguous(grad),
+  SegmentSumBackwardProblem problem{to_contiguous(grad),
                                     std::nullopt,
                                     index_tensor(segment_ids, {grad.size(0)}, {indices ? 1 : row_elements}, true),
                                     row_elements * reals_per_value(grad.scalar_type()),
                                     num_rows,
-                                    {}};
-  problem.result_sizes = sizes_of(grad);
-  problem.result_sizes[0] = num_rows;
-  check_shape(op, "the result's shape", problem.result_sizes, grad.element_size());
+                                    std::move(result_sizes)};
   if (indices) problem.indices = index_tensor(*indices, {num_rows}, {1}, true);
   return problem;
 }

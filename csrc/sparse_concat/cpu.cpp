@@ -75,12 +75,15 @@ int append(const SparseConcatProblem& problem, const Result& result) {
     for (int64_t begin = 0; begin < problem.inputs[j].nnz; begin += kChunkEntries)
       parts.push_back({j, begin, base + begin});
   std::atomic<int> found{kSorted};
-  for_each_task(parts.size(), [&](int64_t task, int64_t) {
-    const Part& part = parts[task];
-    const SparseInput& input = problem.inputs[part.input];
-    const int64_t end = std::min(part.begin + kChunkEntries, input.nnz);
-    found |= copy(problem, input, part.begin, end, part.base, nullptr, result);
-  });
+  for_each_task(
+      parts.size(),
+      [&](int64_t task, int64_t) {
+        const Part& part = parts[task];
+        const SparseInput& input = problem.inputs[part.input];
+        const int64_t end = std::min(part.begin + kChunkEntries, input.nnz);
+        found |= copy(problem, input, part.begin, end, part.base, nullptr, result);
+      },
+      problem.nnz > kChunkEntries);
   return found;
 }
 

@@ -39,11 +39,14 @@ class PrefixMerge {
     const std::vector<int64_t> splitters = choose_splitters(chunks);
     const int64_t inputs = static_cast<int64_t>(problem_.inputs.size()), cuts = static_cast<int64_t>(splitters.size());
     positions.assign(cuts + 2, std::vector<int64_t>(inputs));
-    for_each_task(inputs, [&](int64_t j, int64_t) {
-      int64_t at = 0;
-      for (int64_t s = 0; s < cuts; s++) positions[s + 1][j] = at = lower_bound(j, splitters[s], at);
-      positions[cuts + 1][j] = problem_.inputs[j].nnz;
-    });
+    for_each_task(
+        inputs,
+        [&](int64_t j, int64_t) {
+          int64_t at = 0;
+          for (int64_t s = 0; s < cuts; s++) positions[s + 1][j] = at = lower_bound(j, splitters[s], at);
+          positions[cuts + 1][j] = problem_.inputs[j].nnz;
+        },
+        cuts > 0);
     for (int64_t s = 0, next = 0; s < cuts; s = next) {
       next = std::upper_bound(splitters.begin() + s, splitters.end(), splitters[s]) - splitters.begin();
       if (next - s > 1) cut_within(splitters[s], s + 1, next + 1);

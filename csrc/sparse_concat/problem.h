@@ -31,7 +31,7 @@ struct SparseConcatProblem {
 };
 
 inline std::vector<int64_t> read_shape(const Tensor& shape) {
-  const Tensor on_cpu = torch::stable::contiguous(
+  const Tensor on_cpu = to_contiguous(
       shape.is_cpu() ? shape : torch::stable::to(shape, torch::stable::Device(torch::headeronly::DeviceType::CPU)));
   const auto* data = static_cast<const int64_t*>(on_cpu.const_data_ptr());
   return {data, data + on_cpu.numel()};
@@ -108,7 +108,7 @@ inline SparseConcatProblem sparse_concat_problem(const std::vector<Tensor>& indi
     const std::vector<int64_t> shape = read_shape(shapes[i]);
     const int64_t offset = problem.shape[problem.dim];
     join_shape(problem, shape, i, expand);
-    problem.values.push_back(torch::stable::contiguous(values[i]));
+    problem.values.push_back(to_contiguous(values[i]));
     problem.inputs.push_back({static_cast<const int64_t*>(indices[i].const_data_ptr()), indices[i].stride(0),
                               indices[i].stride(1), indices[i].size(0), problem.values.back().const_data_ptr(), shape,
                               offset});
