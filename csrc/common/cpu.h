@@ -23,10 +23,11 @@ inline int64_t worker_count(int64_t tasks) {
 }
 
 // Calls function(task, worker) for each task in [0, tasks), on torch's threads, each taking the next one when it is
-// free; worker in [0, worker_count(tasks)) tells the threads apart.
+// free; worker in [0, worker_count(tasks)) tells the threads apart. In the calling thread if the work is not worth
+// others.
 template <class Function>
-void for_each_task(int64_t tasks, const Function& function) {
-  const int64_t workers = worker_count(tasks);
+void for_each_task(int64_t tasks, const Function& function, bool worth_threads = true) {
+  const int64_t workers = worth_threads ? worker_count(tasks) : 1;
   if (workers == 1) {
     for (int64_t task = 0; task < tasks; task++) function(task, int64_t{0});
     return;

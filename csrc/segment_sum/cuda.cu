@@ -3,8 +3,8 @@
 
 #include "../gather_nd/cuda.cuh"
 #include "../scatter_nd/cuda.cuh"
-#include "kernels.cuh"
 #include "problem.h"
+#include "sum_segments.cuh"
 
 namespace torch_sparse_ops {
 
