@@ -43,6 +43,11 @@ except (ImportError, AttributeError) as error:
 LIBRARY = torch.library.Library("torch_sparse_ops", "FRAGMENT")
 
 
+def in_functorch() -> bool:
+    """Whether a torch.func transform is at work."""
+    return _EVERY_MODE and _in_functorch()
+
+
 def make_differentiable(
     op: torch._ops.OpOverload,
     argument: int,
@@ -100,14 +105,14 @@ def make_differentiable(
         for name, value in kwargs.items():
             arguments[positional + keywords.index(name)] = value
         target = arguments[argument]
-        is_list = not isinstance(target, torch.Tensor)
+        is_list = isinstance(target, (list, tuple))
         if _in_functorch():
             with enable_single_level_autograd_function():
                 return apply(arguments, is_list, *(target if is_list else (target,)))
         if is_list:
             needs_grad = torch.is_grad_enabled() and any(t.requires_grad for t in target)
         else:
-            needs_grad = target.requires_grad and torch.is_grad_enabled()
+            needs_grad = target is not None and target.requires_grad and torch.is_grad_enabled()
         if needs_grad or _in_forward_mode():
             return apply(arguments, is_list, *(target if is_list else (target,)))
         with _below_autograd():

@@ -39,6 +39,9 @@ def _check_input(
     values: Sequence[torch.Tensor],
     shapes: Sequence[torch.Tensor],
 ) -> None:
+    for name, tensor in (("indices", indices[i]), ("values", values[i]), ("shapes", shapes[i])):
+        layout = tensor.layout
+        _checks.check(layout == torch.strided, _OP, f"{name}[{i}] has layout {layout}, expected torch.strided")
     for name, tensor, rank, expected in (
         ("indices", indices[i], 2, "[nnz, R]"),
         ("shapes", shapes[i], 1, "[R]"),

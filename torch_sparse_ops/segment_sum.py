@@ -35,7 +35,7 @@ def segment_sum(
             synchronises, and under torch.compile it is an unbacked size.
         sparse_gradient: make the gradient of ``data`` a coalesced sparse COO tensor with one row per distinct index, as
             ``torch.nn.Embedding(sparse=True)`` does, for ``torch.optim.SparseAdam``. That gradient is not
-            differentiable again.
+            differentiable again. Under torch.func transforms gradients are dense.
 
     Returns:
         A contiguous tensor ``[num_segments, ...]``, with the dtype and device of ``data``.
@@ -168,7 +168,7 @@ def _save(
 
 def _backward(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
     indices, segment_ids = ctx.saved_tensors
-    if ctx.sparse_gradient:
+    if ctx.sparse_gradient and not _autograd.in_functorch():
         return _SparseGradient.apply(grad, indices, segment_ids, ctx.num_rows)
     return _backward_op(grad, indices, segment_ids, ctx.num_rows)
 

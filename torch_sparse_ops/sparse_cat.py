@@ -50,6 +50,12 @@ def sparse_cat(tensors: Sequence[torch.Tensor], dim: int = 0) -> torch.Tensor:
                 f"sparse_cat(): tensors[{i}] has {tensor.sparse_dim()} sparse dimensions of shape "
                 f"{tuple(tensor.shape)}, expected {sparse_dim} and dense dimensions {tuple(first.shape[sparse_dim:])}"
             )
+        expected = [*first.shape[:dim], tensor.shape[dim], *first.shape[dim + 1 :]]
+        if list(tensor.shape) != expected or tensor.dtype != first.dtype:
+            raise RuntimeError(
+                f"sparse_cat(): tensors[{i}] has shape {tuple(tensor.shape)} and dtype {tensor.dtype}, expected "
+                f"those of tensors[0], {tuple(first.shape)} and {first.dtype}, but for dim = {dim}"
+            )
     coalesced = [tensor.coalesce() for tensor in tensors]
     indices, values, shape = sparse_concat(
         [tensor.indices().t() for tensor in coalesced],

@@ -70,10 +70,14 @@ def _fake(
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     rank = check_sparse_inputs(indices, values, shapes, concat_dim)
     nnz = sum(i.shape[0] for i in indices)
+    if all(type(shape) is torch.Tensor and shape.device.type == "cpu" for shape in shapes):  # those of meta inputs
+        shape = torch.tensor(join_shapes(torch.stack(list(shapes)), concat_dim % rank, expand_nonconcat_dims))
+    else:
+        shape = shapes[0].new_empty(rank)
     return (
         indices[0].new_empty(nnz, rank),
         values[0].new_empty(nnz, *values[0].shape[1:]),
-        shapes[0].new_empty(rank),
+        shape,
     )
 
 

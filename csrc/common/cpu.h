@@ -84,6 +84,16 @@ class Scratch {
   T* data_ = reinterpret_cast<T*>(in_place_);
 };
 
+// What is left to do for an empty result: bad indices are errors all the same.
+inline bool all_valid(const IndexTuples& tuples) {
+  if (tuples.depth == 0) return true;
+  const int64_t count = tuples.tuple_stride == 0 ? std::min<int64_t>(tuples.count, 1) : tuples.count;  // all alike
+  int64_t offsets[kBlockRows];
+  for (int64_t begin = 0; begin < count; begin += kBlockRows)
+    if (!index_kernels().read_offsets(tuples, begin, std::min(begin + kBlockRows, count), offsets)) return false;
+  return true;
+}
+
 template <class T>
 const T* values_of(const Tensor& tensor) {
   return static_cast<const T*>(tensor.const_data_ptr());

@@ -51,6 +51,7 @@ inline auto copy_rows_of(int64_t row_bytes) {
 // where the tuple is out of bounds. Returns whether the result stands: with kError, false if any tuple is bad.
 inline bool gather_rows(const Tensor& data, const IndexTuples& tuples, int64_t width, BadIndices bad_indices,
                         const Tensor& result) {
+  if (result.numel() == 0) return bad_indices == BadIndices::kIgnore || all_valid(tuples);
   const int64_t item_bytes = static_cast<int64_t>(data.element_size()), row_bytes = width * item_bytes;
   const auto* from = values_of<char>(data);
   auto* to = mutable_values_of<char>(result);
@@ -67,7 +68,7 @@ inline bool gather_rows(const Tensor& data, const IndexTuples& tuples, int64_t w
         bad.store(true, std::memory_order_relaxed);
         return;
       }
-      if (row_bytes) copy_rows(from, offsets, block_end - block, item_bytes, row_bytes, to + block * row_bytes);
+      copy_rows(from, offsets, block_end - block, item_bytes, row_bytes, to + block * row_bytes);
     }
   });
   return !bad;

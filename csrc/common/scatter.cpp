@@ -218,14 +218,6 @@ class Scatter {
   int64_t buckets_ = 1, chunks_ = 1, copies_ = 0;
 };
 
-// For an empty result: there is nothing to add, but bad indices are errors all the same.
-bool all_valid(const IndexTuples& tuples) {
-  int64_t offsets[kBlockRows];
-  for (int64_t begin = 0; begin < tuples.count; begin += kBlockRows)
-    if (!index_kernels().read_offsets(tuples, begin, std::min(begin + kBlockRows, tuples.count), offsets)) return false;
-  return true;
-}
-
 }  // namespace
 
 bool scatter_add_rows(const Tensor& source, const IndexTuples* rows, const IndexTuples& targets, BadIndices bad_indices,

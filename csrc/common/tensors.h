@@ -58,6 +58,10 @@ inline Tensor to_contiguous(const Tensor& tensor) {
                   [&] { return torch::stable::contiguous(tensor); });
 }
 
+inline void check_defined(const char* op, const char* argument, const Tensor& tensor) {
+  check(tensor.defined(), op, argument, " is None, expected a tensor");
+}
+
 // How many rows of the tensor one step along each dimension is.
 inline std::vector<int64_t> row_major_multipliers(const std::vector<int64_t>& sizes) {
   std::vector<int64_t> multipliers(sizes.size());

@@ -18,6 +18,8 @@ struct GatherNdProblem {
 inline GatherNdProblem gather_nd_problem(const Tensor& params, const Tensor& indices, const std::string& policy,
                                          BadIndices device_default) {
   const char* op = kGatherNd;
+  check_defined(op, "params", params);
+  check_defined(op, "indices", indices);
   check_value_dtype(op, "params", params.scalar_type());
   check_index_dtype(op, "indices", indices.scalar_type());
   check(indices.device() == params.device(), op, "indices must be on the device of params");

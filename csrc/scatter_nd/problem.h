@@ -19,6 +19,8 @@ struct ScatterNdProblem {
 inline ScatterNdProblem scatter_nd_problem(const Tensor& indices, const Tensor& updates, std::vector<int64_t> shape,
                                            const std::string& policy, BadIndices device_default) {
   const char* op = kScatterNd;
+  check_defined(op, "indices", indices);
+  check_defined(op, "updates", updates);
   check_index_dtype(op, "indices", indices.scalar_type());
   check_value_dtype(op, "updates", updates.scalar_type());
   check(indices.device() == updates.device(), op, "indices must be on the device of updates");

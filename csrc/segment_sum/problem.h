@@ -14,6 +14,7 @@ inline constexpr const char* kSegmentSumBackward = "segment_sum_backward";
 inline void check_segment_indices(const char* op, const Tensor& values, const std::optional<Tensor>& indices,
                                   const Tensor& segment_ids) {
   const auto check_one = [&](const char* argument, const Tensor& tensor) {
+    check_defined(op, argument, tensor);
     check_index_dtype(op, argument, tensor.scalar_type());
     check(tensor.device() == values.device(), op, argument, " must be on the device of the values");
     check(tensor.dim() == 1, op, argument, " has shape ", tuple_text(tensor.sizes()), ", expected rank 1");
@@ -43,6 +44,7 @@ struct SegmentSumProblem {
 inline SegmentSumProblem segment_sum_problem(const Tensor& data, const std::optional<Tensor>& indices,
                                              const Tensor& segment_ids, std::optional<int64_t> num_segments) {
   const char* op = kSegmentSum;
+  check_defined(op, "data", data);
   check_value_dtype(op, "data", data.scalar_type());
   check(data.dim() >= 1, op, "data has shape (), expected rank >= 1");
   check_segment_indices(op, data, indices, segment_ids);
@@ -76,6 +78,7 @@ struct SegmentSumBackwardProblem {
 inline SegmentSumBackwardProblem segment_sum_backward_problem(const Tensor& grad, const std::optional<Tensor>& indices,
                                                               const Tensor& segment_ids, int64_t num_rows) {
   const char* op = kSegmentSumBackward;
+  check_defined(op, "grad", grad);
   check_value_dtype(op, "grad", grad.scalar_type());
   check(grad.dim() >= 1, op, "grad has shape (), expected rank >= 1");
   check_segment_indices(op, grad, indices, segment_ids);

@@ -116,6 +116,7 @@ inline SparseConcatProblem sparse_concat_problem(const std::vector<Tensor>& indi
   }
   problem.value_sizes = sizes_of(values[0]);
   problem.value_sizes[0] = problem.nnz;
+  check_shape(op, "the shape of the result's values", problem.value_sizes, values[0].element_size());
   problem.value_bytes = product(problem.value_sizes.begin() + 1, problem.value_sizes.end()) *
                         static_cast<int64_t>(values[0].element_size());
   return problem;
