@@ -19,10 +19,10 @@ def each_operator(test: Callable) -> Callable:
     return pytest.mark.parametrize("spec", OP_SPECS, ids=lambda spec: spec.name)(test)
 
 
-def each_sample(*dtypes: torch.dtype, names: Iterable[str] = ()) -> Callable:
+def each_sample(*dtypes: torch.dtype, names: Iterable[str] = (), operators: Iterable[OpSpec] = OP_SPECS) -> Callable:
     """Run ``test(spec, sample)`` for every operator, value dtype (default: all) and sample (default: all)."""
     cases = []
-    for spec in OP_SPECS:
+    for spec in operators:
         for dtype in dtypes or spec.dtypes:
             for sample in samples_of(spec, dtype):
                 if not names or sample.name in names:

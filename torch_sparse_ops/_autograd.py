@@ -100,25 +100,30 @@ def make_differentiable(
 
     apply: Callable[..., Any] = Node.apply  # type: ignore[attr-defined]
 
-    def kernel(*args: Any, **kwargs: Any) -> Any:
+    def differentiate(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         arguments = [*args, *defaults[len(args) :]]
         for name, value in kwargs.items():
             arguments[positional + keywords.index(name)] = value
         target = arguments[argument]
         is_list = isinstance(target, (list, tuple))
+        return apply(arguments, is_list, *(target if is_list else (target,)))
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
         if _in_functorch():
             with enable_single_level_autograd_function():
-                return apply(arguments, is_list, *(target if is_list else (target,)))
-        if is_list:
-            needs_grad = torch.is_grad_enabled() and any(t.requires_grad for t in target)
-        else:
-            needs_grad = target is not None and target.requires_grad and torch.is_grad_enabled()
-        if needs_grad or _in_forward_mode():
-            return apply(arguments, is_list, *(target if is_list else (target,)))
+                return differentiate(args, kwargs)
+        if _in_forward_mode() or (torch.is_grad_enabled() and _requires_grad(args[argument])):
+            return differentiate(args, kwargs)
         with _below_autograd():
             return op(*args, **kwargs)
 
     LIBRARY.impl(op.name().split("::")[1], kernel, "Autograd")
+
+
+def _requires_grad(argument: Any) -> bool:
+    if isinstance(argument, (list, tuple)):
+        return any(tensor.requires_grad for tensor in argument)
+    return argument is not None and argument.requires_grad
 
 
 def _make_backward_only(
