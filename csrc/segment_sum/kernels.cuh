@@ -79,6 +79,7 @@ __device__ inline int64_t entries_before(const IndexArray& segment_ids, Range ra
 
 template <class T, class Value, int V>
 __device__ void zero_rows(const Pass<T, Value, V>& pass, Range ids, const ThreadTile& thread) {
+#pragma unroll 1  // to count the steps would take a slow division, and stores wait for nothing
   for (int64_t id = ids.begin + thread.row; id < ids.end; id += pass.tiling.rows)
     pass.out[id * pass.tiling.packs_per_row + thread.column] = {};
 }
