@@ -2,6 +2,8 @@
 // shape functions and derivatives in torch_sparse_ops/<operator>.py.
 #include <torch/csrc/stable/library.h>
 
+#include "common/schema_version.h"
+
 STABLE_TORCH_LIBRARY(torch_sparse_ops, m) {
   m.def("scatter_nd(Tensor indices, Tensor updates, SymInt[] shape, *, str bad_indices_policy=\"default\") -> Tensor");
   m.def("gather_nd(Tensor params, Tensor indices, *, str bad_indices_policy=\"default\") -> Tensor");
@@ -13,9 +15,4 @@ STABLE_TORCH_LIBRARY(torch_sparse_ops, m) {
   m.def(
       "sparse_concat(Tensor[] indices, Tensor[] values, Tensor[] shapes, int concat_dim, "
       "bool expand_nonconcat_dims=False) -> (Tensor, Tensor, Tensor)");
-}
-
-// For torch_sparse_ops/_library.py: raised together with its SCHEMA_VERSION whenever a schema changes.
-extern "C" __attribute__((visibility("default"))) int torch_sparse_ops_schema_version() {
-  return 1;
 }

@@ -141,6 +141,9 @@ class _SparseGradient(torch.autograd.Function):
         else:
             rows, places = torch.unique(indices, return_inverse=True)
             values = _backward_op(grad, places, segment_ids, rows.shape[0])
+            bounds = torch.tensor([0, num_rows], dtype=rows.dtype, device=rows.device)
+            begin, end = torch.searchsorted(rows, bounds).tolist()  # without the indices that were ignored
+            rows, values = rows[begin:end], values[begin:end]
         size = [num_rows, *grad.shape[1:]]
         return torch.sparse_coo_tensor(rows[None], values, size, is_coalesced=True, check_invariants=False)
 

@@ -134,8 +134,9 @@ def _sources(ctx: Any) -> torch.Tensor:
     A single tensor: the derivatives index with it, since torch's batched gradients do not look into lists of tensors.
     """
     saved, inputs = ctx.saved_tensors, len(ctx.nnz)
-    positions = torch.arange(sum(ctx.nnz), device=saved[0].device).split(ctx.nnz)
-    return _op(saved[:inputs], positions, saved[inputs:], *ctx.options)[1][:, None]
+    # Counted from 1, since a row of zeros stands for an entry that was ignored: it comes from nowhere, -1.
+    positions = torch.arange(1, sum(ctx.nnz) + 1, device=saved[0].device).split(ctx.nnz)
+    return _op(saved[:inputs], positions, saved[inputs:], *ctx.options)[1][:, None] - 1
 
 
 def _backward(ctx: Any, _indices: Any, grad: torch.Tensor, _shape: Any) -> Sequence[torch.Tensor]:
