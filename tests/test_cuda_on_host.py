@@ -1,7 +1,5 @@
 """The CUDA backend, run on the host: see cuda_on_host/cuda_on_host.h for what that can and cannot show."""
 
-import subprocess
-
 import pytest
 import torch
 from torch.testing import make_tensor
@@ -244,20 +242,3 @@ def test_invalid_entries_come_last_with_zero_values():
     out_indices, out_values, _ = cuda_on_host.operators().sparse_concat(indices, values, shapes, 1)
     assert out_indices.tolist() == [[0, 4], [1, 1], [1, 6], [1, 6], [1, 6]]
     assert out_values.tolist() == [4, 2, 0, 0, 0]
-
-
-MISUSES = {
-    "others never reach": "if (threadIdx.x == 3) __syncthreads(); else __ballot_sync(~0u, true);",
-    "lane that has exited": "if (threadIdx.x == 3) return; __ballot_sync(~0u, true);",
-    "leaves it out": "__ballot_sync(~1u, true);",
-}
-
-
-@pytest.mark.parametrize("message", MISUSES)
-def test_a_misused_barrier_aborts(message, tmp_path):
-    program = f"void kernel() {{ {MISUSES[message]} }}\nint main() {{ cuda_on_host::launch(kernel, 1, 64); }}\n"
-    (tmp_path / "program.cpp").write_text(program)
-    command = [cuda_on_host.COMPILER, "-std=c++20", "-include", cuda_on_host.HERE / "cuda_on_host.h", "program.cpp"]
-    subprocess.run(command, cwd=tmp_path, check=True)
-    result = subprocess.run("./a.out", cwd=tmp_path, capture_output=True, text=True)
-    assert result.returncode != 0 and message in result.stderr

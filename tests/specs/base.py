@@ -108,3 +108,8 @@ def row_major_offsets(indices: torch.Tensor, sizes: tuple[int, ...]) -> torch.Te
     bounds, strides = (torch.tensor(x, dtype=torch.int64, device=indices.device) for x in (sizes, strides))
     inside = ((indices >= 0) & (indices < bounds)).all(-1)
     return torch.where(inside, (indices.long() * strides).sum(-1), prod(sizes))
+
+
+def random_indices(sizes, *batch):
+    """Index tuples ``[*batch, len(sizes)]`` inside ``sizes``."""
+    return torch.stack([torch.randint(size, batch) for size in sizes], -1)

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch.testing import make_tensor
 
-from specs.base import ErrorCase, OpSpec, Sample, row_major_offsets
+from specs.base import ErrorCase, OpSpec, Sample, random_indices, row_major_offsets
 
 
 def reference(params, indices, *, bad_indices_policy="default"):
@@ -34,10 +34,6 @@ def aten(params, indices, *, bad_indices_policy="default"):
 def samples(dtype: torch.dtype) -> Iterator[Sample]:
     def values(*shape):
         return make_tensor(shape, dtype=dtype, device="cpu")
-
-    def random_indices(sizes, *batch):
-        columns = [torch.randint(size, batch) for size in sizes]
-        return torch.stack(columns, -1)
 
     i = torch.tensor
     yield Sample("elements", (values(8), i([[4], [3], [1], [7]])))
